@@ -1,0 +1,46 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// What every Swift target of Detour is compiled with. A construct that strict memory safety
+/// complains about is an error: each `unsafe` is deliberate and says why it is safe.
+let settings: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatWarning("StrictMemorySafety", as: .error),
+    .enableExperimentalFeature("Lifetimes"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+// One spine, DNS -> Zones -> Resolver -> Server; Tests/ArchitectureTests proves the import graph.
+let package = Package(
+    name: "detour",
+    products: [
+        .executable(name: "detourd", targets: ["detourd"])
+    ],
+    targets: [
+        .target(name: "CLinux"),
+        module("Platform", ["CLinux"]),
+        module("DNS"),
+        module("Zones", ["DNS"]),
+        module("Resolver", ["DNS", "Zones"]),
+        module("Server", ["Platform", "DNS", "Zones", "Resolver"]),
+        program("detourd", ["Platform", "DNS", "Zones", "Resolver", "Server"]),
+
+        tests("DNSTests", ["DNS"]),
+        tests("ZonesTests", ["DNS", "Zones"]),
+    ]
+)
