@@ -144,6 +144,18 @@ public struct FoldedName: ~Copyable {
         return end < 0 ? position : end
     }
 
+    /// Whether the first label is a single asterisk (RFC 4592, 2.1.1).
+    public var isWildcard: Bool { storage[0] == 1 && storage[1] == UInt8(ascii: "*") }
+
+    /// Takes the last `labels` labels before the root away; at most all of them.
+    public mutating func dropLast(labels: Int) {
+        let kept = max(0, labelCount &- max(0, labels))
+        let end = Int(starts[kept])
+        for index in end..<(count &+ 8) { storage[index] = 0 }
+        labelCount = kept
+        count = end &+ 1
+    }
+
     /// Becomes `other`.
     public mutating func assign(_ other: borrowing FoldedName) {
         storage = other.storage

@@ -1,0 +1,301 @@
+// Gathers records of one layer of zones by owner name, then lays them out as a ZoneIndex.
+
+public import DNS
+
+/// Compiles records into a `ZoneIndex`.
+///
+/// Give it the sources of one layer in the order of their precedence, each with `begin` and its
+/// records with `add`; the first sparse source that defines a name owns the name whole.
+/// Complexity: O(records); memory: about 100 octets a name beside the index while it builds.
+public struct ZoneIndexBuilder: ~Copyable {
+    /// A name that has been met.
+    struct Owner {
+        var name: Int
+        var nameLength: UInt8
+        var flags: ZoneIndex.NodeFlags
+        var zone: UInt16
+        var line: UInt32
+        var hash: UInt64
+        var firstRecord: Int32
+        var lastRecord: Int32
+        var recordCount: UInt32
+        var action: ZoneAction
+    }
+
+    /// A record that has been met, in a list with the others of its owner.
+    struct Record {
+        var next: Int32
+        var type: RecordType
+        var rdataLength: UInt16
+        var ttl: UInt32
+        var line: UInt32
+        var rdata: Int
+    }
+
+    let kind: ZoneKind
+    let seed: UInt64
+    var zones: [ZoneSource] = []
+    var names: [UInt8] = []
+    var owners: [Owner] = []
+    var records: [Record] = []
+    var rdata: [UInt8] = []
+    var slots: [UInt32] = Array(repeating: 0, count: 1024)
+    /// What was found wrong or remarkable while records were added and laid out.
+    public internal(set) var problems: [ZoneProblem] = []
+
+    private var scratch = FoldedName()
+    private var origin: (labels: Int, octets: Int) = (0, 1)
+    private var lastOwner = -1
+
+    /// A builder for a layer; `seed` keys its hash table and must not be guessable.
+    public init(kind: ZoneKind, seed: UInt64) {
+        self.kind = kind == .hosts ? .override : kind
+        self.seed = seed
+    }
+
+    /// Starts the records of the next source; an authoritative layer or an RPZ has exactly one.
+    public mutating func begin(_ source: ZoneSource) {
+        precondition(kind == .override || zones.isEmpty, "one zone a policy or authoritative layer")
+        zones.append(source)
+        lastOwner = -1
+        origin = (source.origin.labelCount, source.origin.octets.count)
+        if kind == .authoritative {
+            // The apex stands even where the file says nothing of it.
+            _ = try? scratch.read(from: source.origin.octets.span, at: 0)
+            let apex = findOrInsert(fromLabel: 0, isWildcard: false)
+            owners[apex].flags.insert(.owned)
+        }
+    }
+
+    /// Adds one record of class IN; names in `rdata` are spelled out.
+    ///
+    /// Records outside an authoritative zone or an RPZ, and names that an earlier source owns, are
+    /// left out and told in `problems`.
+    public mutating func add(
+        owner: Span<UInt8>,
+        type: RecordType,
+        ttl: UInt32,
+        rdata octets: Span<UInt8>,
+        line: UInt32
+    ) {
+        precondition(!zones.isEmpty, "begin() comes first")
+        guard (try? scratch.read(from: owner, at: 0)) != nil else { return }
+        guard isInside(line: line) else { return }
+        if kind == .rpz { dropOrigin() }
+        if kind == .rpz, isApexRecord(type) { return }
+        let isWildcard = scratch.isWildcard
+        let index = findOrInsert(fromLabel: isWildcard ? 1 : 0, isWildcard: isWildcard)
+        let zone = UInt16(truncatingIfNeeded: zones.count - 1)
+        if !owners[index].flags.contains(.owned) {
+            owners[index].flags.insert(.owned)
+            owners[index].zone = zone
+            owners[index].line = line
+        } else if owners[index].zone != zone {
+            if index != lastOwner {
+                problems.append(
+                    ZoneProblem(
+                        .shadowed(by: Int(owners[index].zone), line: owners[index].line),
+                        zone: Int(zone),
+                        line: line,
+                        name: Name(folded: scratch)
+                    )
+                )
+                lastOwner = index
+            }
+            return
+        }
+        append(type: type, ttl: ttl, rdata: octets, line: line, to: index)
+    }
+
+    private mutating func append(
+        type: RecordType,
+        ttl: UInt32,
+        rdata octets: Span<UInt8>,
+        line: UInt32,
+        to index: Int
+    ) {
+        if owners[index].recordCount == 0 && owners[index].line == 0 { owners[index].line = line }
+        let record = Int32(truncatingIfNeeded: records.count)
+        records.append(
+            Record(
+                next: -1,
+                type: type,
+                rdataLength: UInt16(truncatingIfNeeded: octets.count),
+                ttl: ttl,
+                line: line,
+                rdata: rdata.count
+            )
+        )
+        rdata.append(octets)
+        if owners[index].lastRecord >= 0 {
+            records[Int(owners[index].lastRecord)].next = record
+        } else {
+            owners[index].firstRecord = record
+        }
+        owners[index].lastRecord = record
+        owners[index].recordCount += 1
+    }
+
+    /// Whether the name in `scratch` lies within the zone's origin, where the kind has one.
+    private mutating func isInside(line: UInt32) -> Bool {
+        guard kind != .override else { return true }
+        let origin = zones[zones.count - 1].origin
+        let label = scratch.labelCount - self.origin.labels
+        if label >= 0,
+            scratch.suffix(fromLabel: label).hasSameOctets(as: origin.foldedOctets.span)
+        {
+            return true
+        }
+        problems.append(
+            ZoneProblem(.outOfZone, zone: zones.count - 1, line: line, name: Name(folded: scratch))
+        )
+        return false
+    }
+
+    /// Takes the policy zone's own name off: what is left is the trigger.
+    private mutating func dropOrigin() {
+        scratch.dropLast(labels: origin.labels)
+    }
+
+    /// Whether this is the policy zone's own SOA or NS, which are no triggers.
+    private func isApexRecord(_ type: RecordType) -> Bool {
+        scratch.labelCount == 0 && (type == .soa || type == .ns)
+    }
+
+    /// The owner with the name in `scratch` without its first labels; new ones own nothing yet.
+    mutating func findOrInsert(fromLabel label: Int, isWildcard: Bool) -> Int {
+        let hash =
+            scratch.hash(fromLabel: label, seed: seed)
+            ^ (isWildcard ? ZoneIndex.wildcardSalt : 0)
+        let mask = slots.count - 1
+        var position = Int(truncatingIfNeeded: hash) & mask
+        while slots[position] != 0 {
+            let index = Int(slots[position]) - 1
+            if owners[index].hash == hash,
+                owners[index].flags.contains(.wildcard) == isWildcard,
+                Int(owners[index].nameLength) == scratch.count - scratch.start(ofLabel: label),
+                scratch.matches(names.span, at: owners[index].name, fromLabel: label)
+            {
+                return index
+            }
+            position = (position + 1) & mask
+        }
+        let index = owners.count
+        slots[position] = UInt32(truncatingIfNeeded: index + 1)
+        let length = scratch.count - scratch.start(ofLabel: label)
+        owners.append(
+            Owner(
+                name: names.count,
+                nameLength: UInt8(truncatingIfNeeded: length),
+                flags: isWildcard ? .wildcard : [],
+                zone: UInt16(truncatingIfNeeded: max(0, zones.count - 1)),
+                line: 0,
+                hash: hash,
+                firstRecord: -1,
+                lastRecord: -1,
+                recordCount: 0,
+                action: .answer
+            )
+        )
+        names.append(scratch.suffix(fromLabel: label))
+        while names.count % 8 != 0 { names.append(0) }
+        if owners.count * 2 > slots.count { grow() }
+        return index
+    }
+
+    private func name(of index: Int) -> FoldedName {
+        var name = FoldedName()
+        _ = try? name.read(from: names.span, at: owners[index].name)
+        return name
+    }
+
+    /// How many labels an owner's name has (a wildcard's without its asterisk).
+    func labelCount(of index: Int) -> Int {
+        var position = owners[index].name
+        var count = 0
+        while names[position] != 0 {
+            position += Int(names[position]) + 1
+            count += 1
+        }
+        return count
+    }
+
+    /// Marks all ancestors of every owned name, so that empty non-terminals are known.
+    mutating func insertAncestors() {
+        let apexLabels = kind == .authoritative ? origin.labels : 0
+        // New owners are appended behind those that are walked: they have nothing of their own.
+        for index in 0..<owners.count {
+            scratch = name(of: index)
+            // A wildcard is a child of its own name; other names are children of their parent.
+            var label = owners[index].flags.contains(.wildcard) ? 0 : 1
+            while label <= scratch.labelCount - apexLabels {
+                let ancestor = findOrInsert(fromLabel: label, isWildcard: false)
+                if owners[ancestor].flags.contains(.hasDescendants) { break }
+                owners[ancestor].flags.insert(.hasDescendants)
+                label += 1
+            }
+        }
+    }
+
+    private mutating func grow() {
+        slots = Array(repeating: 0, count: slots.count * 2)
+        let mask = slots.count - 1
+        for index in owners.indices {
+            var position = Int(truncatingIfNeeded: owners[index].hash) & mask
+            while slots[position] != 0 { position = (position + 1) & mask }
+            slots[position] = UInt32(truncatingIfNeeded: index + 1)
+        }
+    }
+}
+
+/// Something wrong or remarkable about a zone as a whole.
+public struct ZoneProblem: Equatable, Sendable {
+    /// What it is.
+    public enum Kind: Equatable, Sendable {
+        /// An earlier source owns the name: `zone` and line of the entry that is served.
+        case shadowed(by: Int, line: UInt32)
+        /// The owner name is not within the zone's origin.
+        case outOfZone
+        /// A CNAME beside other data (RFC 1034, 3.6.2).
+        case cnameAndOtherData
+        /// More than one CNAME, or more than one DNAME, at a name.
+        case severalTargets(RecordType)
+        /// The RRset cannot go into any message.
+        case rrsetTooLarge(RecordType)
+        /// A CNAME chain that comes back to itself.
+        case cnameLoop
+        /// The same record twice.
+        case duplicate(RecordType)
+    }
+
+    /// What it is.
+    public let kind: Kind
+    /// The number of the source.
+    public let zone: Int
+    /// The line in the source.
+    public let line: UInt32
+    /// The owner name.
+    public let name: Name
+
+    init(_ kind: Kind, zone: Int, line: UInt32, name: Name) {
+        self.kind = kind
+        self.zone = zone
+        self.line = line
+        self.name = name
+    }
+
+    /// Whether the zone must not be served with it; otherwise it is a warning.
+    public var isError: Bool {
+        switch kind {
+        case .shadowed, .duplicate, .outOfZone: false
+        case .cnameAndOtherData, .severalTargets, .rrsetTooLarge, .cnameLoop: true
+        }
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Appends all octets of a span.
+    mutating func append(_ octets: Span<UInt8>) {
+        for index in octets.indices { append(octets[index]) }
+    }
+}
