@@ -45,6 +45,15 @@ public struct MessageWriter: ~Copyable, ~Escapable {
         count &+= octets.count
     }
 
+    /// Appends octets that stand in the message already.
+    @_lifetime(self: copy self)
+    public mutating func append(again range: Range<Int>) throws(WireError) {
+        for index in range {
+            precondition(index < count, "only what was written is repeated")
+            try append(buffer[index])
+        }
+    }
+
     /// Appends one octet.
     @_lifetime(self: copy self)
     public mutating func append(_ octet: UInt8) throws(WireError) {
@@ -158,6 +167,22 @@ public struct MessageWriter: ~Copyable, ~Escapable {
         targetCount &+= 1
     }
 
+    /// Counts TTLs down: those of the `records` records from `start` on lose `seconds`, and none is
+    /// left above `cap`.
+    @_lifetime(self: copy self)
+    public mutating func ageRecords(_ records: Int, from start: Int, by seconds: UInt32, cap: UInt32)
+        throws(WireError)
+    {
+        var position = start
+        for _ in 0..<records {
+            let fixed = try ResourceRecord.skipName(in: message, at: position)
+            guard fixed &+ 10 <= count else { throw WireError(.truncated, at: fixed) }
+            let ttl = buffer.span.uint32(at: fixed &+ 4)
+            buffer.store(min(ttl > seconds ? ttl &- seconds : 0, cap), at: fixed &+ 4)
+            position = fixed &+ 10 &+ Int(buffer.span.uint16(at: fixed &+ 8))
+        }
+    }
+
     /// Appends a record of another message, its names rewritten for this one.
     ///
     /// Names in RDATA are compressed where RFC 3597 allows it, else spelled out. Throws `badRData`
@@ -173,6 +198,25 @@ public struct MessageWriter: ~Copyable, ~Escapable {
         try append(record.class.rawValue)
         try append(ttl)
         try appendRData(of: record, in: source)
+    }
+
+    /// Appends a record whose RDATA is one name, spelled out so that answers may build on it, and
+    /// gives where that name stands.
+    @_lifetime(self: copy self)
+    public mutating func appendAlias(
+        _ record: ResourceRecord,
+        of source: Span<UInt8>,
+        ttl: UInt32
+    ) throws(WireError) -> Int {
+        try appendName(from: source, at: record.owner)
+        try append(record.type.rawValue)
+        try append(record.class.rawValue)
+        try append(ttl)
+        try append(UInt16(0))
+        let target = count
+        try appendName(from: source, at: record.rdata, compressing: false)
+        overwrite(UInt16(truncatingIfNeeded: count &- target), at: target &- 2)
+        return target
     }
 
     /// Appends RDLENGTH and RDATA of a record of another message, its names rewritten.
