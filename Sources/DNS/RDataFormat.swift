@@ -195,3 +195,17 @@ struct RDataFormat: BitwiseCopyable {
 /// One table, `RDataFormat`, says for each type which fields there are; each operation is one loop
 /// over a type's fields.
 public enum RData {}
+
+extension RData {
+    /// Whether the first field of a type's data, behind its numbers, is a string.
+    public static func startsWithString(_ type: RecordType) -> Bool {
+        var format = RDataFormat(type)
+        while true {
+            switch format.next() {
+            case .uint8, .uint16, .uint32: continue
+            case .string, .optionalString, .strings, .text, .tag: return true
+            default: return false
+            }
+        }
+    }
+}

@@ -10,6 +10,15 @@ public struct Token: BitwiseCopyable, Equatable, Sendable {
     public let hasEscape: Bool
     /// Whether an octet above 127 is in it.
     public let hasHighOctet: Bool
+
+    /// A token that was found by other means than a `TextScanner`'s.
+    public init(start: Int, end: Int, isQuoted: Bool, hasEscape: Bool, hasHighOctet: Bool) {
+        self.start = start
+        self.end = end
+        self.isQuoted = isQuoted
+        self.hasEscape = hasEscape
+        self.hasHighOctet = hasHighOctet
+    }
 }
 
 /// Cuts master-file text into entries and tokens; knows quotes, escapes, comments and parentheses.
