@@ -64,13 +64,30 @@ public struct TextScanner: ~Escapable {
     /// Throws `unclosedQuote`, `unclosedParenthesis` or `unopenedParenthesis`.
     @_lifetime(self: copy self)
     public mutating func next() throws(PresentationError) -> Token? {
-        guard try hasMore() else { return nil }
+        guard try skipBlanks() else { return nil }
         return text[position] == UInt8(ascii: "\"") ? try quoted() : plain()
     }
 
     /// Whether the entry has another token; goes on to its first octet.
     @_lifetime(self: copy self)
-    public mutating func hasMore() throws(PresentationError) -> Bool {
+    public mutating func hasMore() throws(PresentationError) -> Bool { try skipBlanks() }
+
+    @_lifetime(self: copy self)
+    @inline(__always)
+    private mutating func skipBlanks() throws(PresentationError) -> Bool {
+        let text = self.text
+        var offset = position
+        while offset < text.count && (text[offset] == 0x20 || text[offset] == 0x09) {
+            offset &+= 1
+        }
+        position = offset
+        if offset < text.count && (text[offset] > 0x3B || !text[offset].endsToken) { return true }
+        return try skipStructure()
+    }
+
+    /// Goes on behind blanks, comments, parentheses and the lines' ends in them.
+    @_lifetime(self: copy self)
+    private mutating func skipStructure() throws(PresentationError) -> Bool {
         while position < text.count {
             switch text[position] {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"):
@@ -137,44 +154,62 @@ public struct TextScanner: ~Escapable {
 
     /// A token without quotes: to a blank, a line's end, or one of `"();`.
     @_lifetime(self: copy self)
+    @inline(__always)
     private mutating func plain() -> Token {
+        // Locals: what lives in `self` is stored at each step.
+        let text = self.text
         let start = position
-        var escaped = false
-        var high: UInt64 = 0
-        while position < text.count {
-            if position &+ 8 <= text.count {
-                let word = text.littleEndianWord(at: position)
-                let found = word.delimiters
-                guard found != 0 else {
-                    high |= word
-                    position &+= 8
-                    continue
-                }
-                high |= word & ((found & (0 &- found)) &- 1)
-                position &+= found.trailingZeroBitCount >> 3
+        var offset = start
+        var seen: UInt64 = 0
+        while offset &+ 8 <= text.count {
+            let word = text.littleEndianWord(at: offset)
+            let found = word.delimiters
+            if found == 0 {
+                seen |= word
+                offset &+= 8
+                continue
             }
-            let octet = text[position]
-            if octet == UInt8(ascii: "\\") {
-                escaped = true
-                position &+= 1
-                // A backslash does not join lines.
-                if position < text.count && text[position] != UInt8(ascii: "\n") {
-                    high |= UInt64(text[position])
-                    position &+= 1
-                }
-            } else if octet.endsToken {
-                break
-            } else {
-                high |= UInt64(octet)
+            seen |= word & ((found & (0 &- found)) &- 1)
+            offset &+= found.trailingZeroBitCount >> 3
+            let octet = text[offset]
+            if octet.endsToken {
+                position = offset
+                return Token(
+                    start: start,
+                    end: offset,
+                    isQuoted: false,
+                    hasEscape: false,
+                    hasHighOctet: seen & 0x8080_8080_8080_8080 != 0
+                )
+            }
+            if octet == UInt8(ascii: "\\") { break }
+            offset &+= 1
+        }
+        return plainSlowly(from: start, at: offset, seen: seen)
+    }
+
+    /// The rest of a token that has a backslash in it, or ends the text.
+    @_lifetime(self: copy self)
+    private mutating func plainSlowly(from start: Int, at offset: Int, seen: UInt64) -> Token {
+        var isEscaped = false
+        var seen = seen
+        position = offset
+        while position < text.count && !text[position].endsToken {
+            isEscaped = isEscaped || text[position] == UInt8(ascii: "\\")
+            if text[position] == UInt8(ascii: "\\"), position &+ 1 < text.count,
+                text[position &+ 1] != UInt8(ascii: "\n")  // A backslash does not join lines.
+            {
                 position &+= 1
             }
+            seen |= UInt64(text[position])
+            position &+= 1
         }
         return Token(
             start: start,
             end: position,
             isQuoted: false,
-            hasEscape: escaped,
-            hasHighOctet: high & 0x8080_8080_8080_8080 != 0
+            hasEscape: isEscaped,
+            hasHighOctet: seen & 0x8080_8080_8080_8080 != 0
         )
     }
 
@@ -226,20 +261,17 @@ extension UInt8 {
 }
 
 extension UInt64 {
-    /// Marks octets that may end a token: 0 to 32 and `"();\`. The lowest mark is exact.
+    /// Marks octets that may end a token: 0 to 44, `;` and `\`. The lowest mark is exact.
     ///
-    /// A borrow may set marks above a true one, never below it: only the lowest counts.
+    /// A borrow may set marks above a true one, never below it: only the lowest counts. One
+    /// comparison covers blanks, quotes and parentheses, and some octets that end nothing.
     fileprivate var delimiters: UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
-        let blank = (self &- 0x21 &* ones) & ~self
-        let parentheses = (self | ones) ^ (0x29 &* ones)
-        let quote = self ^ (0x22 &* ones)
         let semicolon = self ^ (0x3B &* ones)
         let backslash = self ^ (0x5C &* ones)
-        return
-            (blank | ((parentheses &- ones) & ~parentheses) | ((quote &- ones) & ~quote)
-            | ((semicolon &- ones) & ~semicolon) | ((backslash &- ones) & ~backslash)) & highs
+        let low = self &- 0x2D &* ones
+        // No octet from 128 on is one of them, so that one mask with `~self` serves all three.
+        return (low | (semicolon &- ones) | (backslash &- ones)) & ~self & 0x8080_8080_8080_8080
     }
 
     /// Marks, with its high bit, each octet that is `octet`.

@@ -55,7 +55,13 @@ extension MasterFileScanner {
             generator = place
             var generated = TextScanner(line.span)
             do {
-                try scanEntry(&generated, file: file, including: reader, into: &sink)
+                try scanEntry(
+                    &generated,
+                    from: TextScanner(line.span),
+                    file: file,
+                    including: reader,
+                    into: &sink
+                )
             } catch {
                 add(
                     .presentation(error.kind),

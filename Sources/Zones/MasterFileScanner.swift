@@ -66,7 +66,7 @@ public struct MasterFileScanner: ~Copyable {
         while !scanner.isAtEnd {
             let entry = scanner
             do {
-                try scanEntry(&scanner, file: file, including: reader, into: &sink)
+                try scanEntry(&scanner, from: entry, file: file, including: reader, into: &sink)
                 scanner.endEntry()
             } catch {
                 add(.presentation(error.kind), from: entry, file, at: error.offset, error.length)
@@ -93,11 +93,11 @@ public struct MasterFileScanner: ~Copyable {
     /// One entry: nothing, a directive or a record.
     mutating func scanEntry<Sink: RecordSink & ~Copyable>(
         _ scanner: inout TextScanner,
+        from entry: TextScanner,
         file: UInt16,
         including reader: Reader,
         into sink: inout Sink
     ) throws(PresentationError) {
-        let entry = scanner
         let first = scanner.text[scanner.position]
         let hasOwner = first != UInt8(ascii: " ") && first != UInt8(ascii: "\t")
         guard var token = try scanner.next() else { return }
