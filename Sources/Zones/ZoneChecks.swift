@@ -1,0 +1,6 @@
+/// placeholder
+public enum ZoneCheck: Equatable, Sendable {
+    /// x
+    case none
+    func sentence(about token: String) -> String { "" }
+}
