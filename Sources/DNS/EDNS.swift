@@ -95,6 +95,8 @@ public struct ExtendedError: RawRepresentable, Hashable, Sendable, BitwiseCopyab
     public static let cachedError = ExtendedError(rawValue: 13)
     /// The asker is not served here.
     public static let prohibited = ExtendedError(rawValue: 18)
+    /// The server has no authority for the name, and does not recurse.
+    public static let notAuthoritative = ExtendedError(rawValue: 20)
     /// The name or type is not served here.
     public static let notSupported = ExtendedError(rawValue: 21)
     /// No server that was asked gave an answer.

@@ -69,6 +69,11 @@ public struct FoldedName: ~Copyable {
         return true
     }
 
+    /// Writes the name to a store; traps where it does not fit.
+    public func write(to store: inout OctetStore, at offset: Int) {
+        store.copy(octets, at: offset)
+    }
+
     /// Reads the uncompressed name at `offset` of a message and gives where it ends.
     public mutating func read(
         from message: Span<UInt8>,

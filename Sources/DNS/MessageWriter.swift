@@ -13,11 +13,11 @@ public struct MessageWriter: ~Copyable, ~Escapable {
     private var targetCount = 0
 
     /// A writer behind the first `count` octets of `buffer`, for at most `limit` in all.
-    @_lifetime(copy buffer)
-    public init(_ buffer: consuming MutableSpan<UInt8>, count: Int, limit: Int) {
+    @_lifetime(&buffer)
+    public init(_ buffer: inout MutableSpan<UInt8>, count: Int, limit: Int) {
         self.limit = min(limit, buffer.count)
-        self.buffer = buffer
         self.count = count
+        self.buffer = buffer._mutatingExtracting(0..<buffer.count)
     }
 
     /// All that has been written.
@@ -170,7 +170,12 @@ public struct MessageWriter: ~Copyable, ~Escapable {
     /// Counts TTLs down: those of the `records` records from `start` on lose `seconds`, and none is
     /// left above `cap`.
     @_lifetime(self: copy self)
-    public mutating func ageRecords(_ records: Int, from start: Int, by seconds: UInt32, cap: UInt32)
+    public mutating func ageRecords(
+        _ records: Int,
+        from start: Int,
+        by seconds: UInt32,
+        cap: UInt32
+    )
         throws(WireError)
     {
         var position = start
@@ -227,29 +232,34 @@ public struct MessageWriter: ~Copyable, ~Escapable {
     ) throws(WireError) {
         let lengthOffset = count
         try append(UInt16(0))
-        let names = RDataNames(of: record.type)
         var position = record.rdata
-        if names.count > 0 {
-            position &+= Int(names.prefix)
-            if names.afterStrings {
-                for _ in 0..<3 {
-                    guard position < record.end else { throw WireError(.badRData, at: position) }
-                    position &+= Int(source[position]) &+ 1
-                }
-            }
-            guard position <= record.end else { throw WireError(.badRData, at: position) }
-            try append(source.extracting(record.rdata..<position))
-            for _ in 0..<names.count {
+        // Octets that were walked over and not yet copied start here.
+        var pending = position
+        var format = RDataFormat(record.type)
+        var field = format.next()
+        while field != .end {
+            if field == .name || field == .plainName {
                 guard position < record.end else { throw WireError(.badRData, at: position) }
+                try append(source.extracting(pending..<position))
                 position = try appendName(
                     from: source,
                     at: position,
-                    compressing: names.mayCompress
+                    compressing: field == .name
+                )
+                guard position <= record.end else { throw WireError(.badRData, at: position) }
+                pending = position
+            } else {
+                position &+= try RData.size(
+                    of: field,
+                    in: source,
+                    at: position,
+                    limit: record.end
                 )
             }
-            guard position <= record.end else { throw WireError(.badRData, at: position) }
+            field = format.next()
         }
-        try append(source.extracting(position..<record.end))
+        guard position == record.end else { throw WireError(.badRData, at: position) }
+        try append(source.extracting(pending..<position))
         overwrite(UInt16(truncatingIfNeeded: count &- lengthOffset &- 2), at: lengthOffset)
     }
 }

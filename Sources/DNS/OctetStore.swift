@@ -51,4 +51,16 @@ public struct OctetStore: ~Copyable, @unchecked Sendable {
             return unsafe _overrideLifetime(span, mutating: &self)
         }
     }
+
+    /// Copies a range of another store to `offset`; traps where it does not fit.
+    public mutating func copy(_ other: borrowing OctetStore, _ range: Range<Int>, at offset: Int) {
+        var octets = mutableSpan
+        octets.copy(other.span.extracting(range), at: offset)
+    }
+
+    /// Copies octets to `offset`; traps where they do not fit.
+    public mutating func copy(_ source: Span<UInt8>, at offset: Int) {
+        var octets = mutableSpan
+        octets.copy(source, at: offset)
+    }
 }

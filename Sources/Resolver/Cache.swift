@@ -29,7 +29,7 @@ public final class Cache: Sendable {
     func find(
         _ key: CacheKey,
         name: borrowing FoldedName,
-        copy: inout MutableSpan<UInt8>
+        copy: inout OctetStore
     ) -> Bool {
         let hash = key.hash(name, seed: seed)
         return shard(hash).state.withLock {

@@ -116,16 +116,19 @@ struct CacheEntry {
         var error = ExtendedError.other
     }
 
-    /// Writes an entry to the start of `octets` and gives its size.
+    /// Writes an entry, its body a range of another store, to the start of a store; gives its size.
     static func compose(
         _ description: Description,
         key: CacheKey,
         name: borrowing FoldedName,
         hash: UInt64,
         storedAt: Instant,
-        body: Span<UInt8>,
-        into octets: inout MutableSpan<UInt8>
+        body: borrowing OctetStore,
+        _ range: Range<Int>,
+        into store: inout OctetStore
     ) -> Int {
+        let body = body.span.extracting(range)
+        var octets = store.mutableSpan
         let nameSize = padded(name.count)
         let size = padded(headerSize + nameSize + body.count)
         octets.store(UInt32(truncatingIfNeeded: size), at: 0)

@@ -34,7 +34,7 @@ struct CacheShard: ~Copyable {
         _ key: CacheKey,
         name: borrowing FoldedName,
         hash: UInt64,
-        copy: inout MutableSpan<UInt8>
+        copy: inout OctetStore
     ) -> Bool {
         guard let slot = slot(of: key, name: name, hash: hash) else { return false }
         let start = offset(in: slot)
@@ -42,7 +42,7 @@ struct CacheShard: ~Copyable {
         if !entry.flags.contains(.visited) {
             set(entry.flags.union(.visited), of: start)
         }
-        copy.copy(ring.span.extracting(start..<(start + entry.size)), at: 0)
+        copy.copy(ring, start..<(start + entry.size), at: 0)
         return true
     }
 

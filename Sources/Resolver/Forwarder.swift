@@ -91,7 +91,8 @@ struct Forwarder: ~Copyable {
     ) -> Bool {
         guard let index = addWaiter(waiter, question: question) else { return false }
         let hash = key.hash(name, seed: seed)
-        let exchange = find(name, key: key, hash: hash) ?? begin(name, key: key, hash: hash, at: now)
+        let exchange =
+            find(name, key: key, hash: hash) ?? begin(name, key: key, hash: hash, at: now)
         if exchanges[exchange].lastWaiter >= 0 {
             waiters[Int(exchanges[exchange].lastWaiter)].next = index
         } else {
@@ -456,7 +457,10 @@ struct Forwarder: ~Copyable {
         let attempt = exchanges[match.exchange].attempts[match.attempt]
         let upstream = Int(attempt.upstream)
         self.attempt(
-            match.exchange, upstream: upstream, isStream: attempt.socket < 0, hasEDNS: false,
+            match.exchange,
+            upstream: upstream,
+            isStream: attempt.socket < 0,
+            hasEDNS: false,
             at: now
         )
         schedule(match.exchange, after: health[upstream].patience, at: now)
@@ -621,7 +625,9 @@ struct Forwarder: ~Copyable {
     }
 
     private mutating func releaseIfSettled(_ exchange: Int) {
-        guard exchanges[exchange].isFinished, !exchanges[exchange].hasPendingAttempts else { return }
+        guard exchanges[exchange].isFinished, !exchanges[exchange].hasPendingAttempts else {
+            return
+        }
         wheel.cancel(exchange)
         exchanges[exchange].attemptCount = 0
         removeFromAges(exchange)
@@ -646,8 +652,13 @@ struct Forwarder: ~Copyable {
 
     // MARK: What an exchange is about
 
+    /// Reads the name that an exchange asks for.
+    func copyName(of exchange: Int, to name: inout FoldedName) -> Bool {
+        (try? name.read(from: self.name(of: exchange), at: 0)) != nil
+    }
+
     @_lifetime(borrow self)
-    func name(of exchange: Int) -> Span<UInt8> {
+    private func name(of exchange: Int) -> Span<UInt8> {
         let start = exchange * Forwarder.nameSize
         return names.span.extracting(start..<(start + exchanges[exchange].nameSize))
     }

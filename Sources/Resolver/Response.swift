@@ -115,6 +115,14 @@ struct Explanation: ~Copyable {
         for index in text.indices { append(text[index]) }
     }
 
+    mutating func append(_ store: borrowing OctetStore, _ range: Range<Int>) {
+        append(store.span.extracting(range))
+    }
+
+    mutating func append(_ text: String) {
+        for octet in text.utf8 { append(octet) }
+    }
+
     mutating func append(decimal value: UInt64) {
         var divisor: UInt64 = 1
         while value / divisor >= 10 { divisor *= 10 }

@@ -21,17 +21,25 @@ struct UpstreamAnswer: ~Copyable {
     /// Links of one chain that are followed; chains of thirty are known in the field.
     private static let mostLinks = 64
 
-    /// Writes the sections of `message` behind the question that `writer` holds, and describes them.
+    /// Makes `store` a message of the question and the sections of `message`, and describes them.
     ///
-    /// `name` is the question's name. Records that do not belong to the chain are left out; DNSSEC
+    /// `name` is the question's name. The sections stand behind the question, up to `end`. Records that do not belong to the chain are left out; DNSSEC
     /// records are where the question did not want them; TTLs are made sane (RFC 2181, 8).
     mutating func rebuild(
         _ message: Span<UInt8>,
         name: borrowing FoldedName,
         key: CacheKey,
         settings: Policy.Settings,
-        writer: inout MessageWriter
+        into store: inout OctetStore,
+        end: inout Int
     ) throws(Rejection) -> CacheEntry.Description {
+        name.write(to: &store, at: Header.size)
+        var octets = store.mutableSpan
+        let questionEnd = Header.size + name.count + 4
+        octets.store(key.type.rawValue, at: questionEnd - 4)
+        octets.store(key.class.rawValue, at: questionEnd - 2)
+        var writer = MessageWriter(&octets, count: questionEnd, limit: 65_535)
+        writer.registerName(at: Header.size)
         guard let header = Header(parsing: message) else { throw .malformed }
         var description = CacheEntry.Description()
         description.code = header.flags.responseCode
@@ -40,19 +48,32 @@ struct UpstreamAnswer: ~Copyable {
         var chain = Chain()
         var authority = Authority()
         do throws(WireError) {
-            let start = try questionEnd(of: message)
+            let start = try ResourceRecord.skipName(in: message, at: Header.size) + 4
             let answerEnd = try skip(Int(header.answerCount), in: message, from: start)
             let authorityEnd = try skip(Int(header.authorityCount), in: message, from: answerEnd)
-            let end = try skip(Int(header.additionalCount), in: message, from: authorityEnd)
+            let messageEnd = try skip(Int(header.additionalCount), in: message, from: authorityEnd)
             chain = try appendChain(
-                message, start..<answerEnd, name: name, key: key, settings: settings,
-                lifetime: &description.lifetime, writer: &writer
+                message,
+                start..<answerEnd,
+                name: name,
+                key: key,
+                settings: settings,
+                lifetime: &description.lifetime,
+                writer: &writer
             )
             authority = try appendAuthority(
-                message, answerEnd..<authorityEnd, key: key, settings: settings, writer: &writer
+                message,
+                answerEnd..<authorityEnd,
+                key: key,
+                settings: settings,
+                writer: &writer
             )
             description.additionalCount = appendAdditional(
-                message, authorityEnd..<end, key: key, settings: settings, writer: &writer
+                message,
+                authorityEnd..<messageEnd,
+                key: key,
+                settings: settings,
+                writer: &writer
             )
         } catch {
             throw .malformed
@@ -71,11 +92,8 @@ struct UpstreamAnswer: ~Copyable {
                 throw .lame
             }
         }
+        end = writer.count
         return description
-    }
-
-    private func questionEnd(of message: Span<UInt8>) throws(WireError) -> Int {
-        try ResourceRecord.skipName(in: message, at: Header.size) + 4
     }
 
     private func skip(
@@ -120,7 +138,6 @@ struct UpstreamAnswer: ~Copyable {
                 let place = try place(of: record, in: message, key: key)
                 if place == .none { continue }
                 let ttl = sane(record.ttl, settings)
-                try check(record, in: message)
                 try writer.appendRecord(record, of: message, ttl: ttl)
                 chain.count &+= 1
                 lifetime = min(lifetime, ttl)
@@ -183,7 +200,6 @@ struct UpstreamAnswer: ~Copyable {
             let record = try ResourceRecord(parsing: message, at: position)
             position = record.end
             guard isKept(record, key: key) else { continue }
-            try check(record, in: message)
             var ttl = sane(record.ttl, settings)
             if record.type == .soa {
                 guard record.end - record.rdata >= 22 else {
@@ -217,7 +233,6 @@ struct UpstreamAnswer: ~Copyable {
                 guard isKept(record, key: key), record.type != .opt, record.type != .tsig else {
                     continue
                 }
-                try check(record, in: message)
                 try writer.appendRecord(record, of: message, ttl: sane(record.ttl, settings))
                 count &+= 1
             } catch {
@@ -240,15 +255,5 @@ struct UpstreamAnswer: ~Copyable {
     /// A TTL with the top bit set counts as 0 (RFC 2181, 8); none is kept longer than the maximum.
     private func sane(_ ttl: UInt32, _ settings: Policy.Settings) -> UInt32 {
         ttl > 0x7FFF_FFFF ? 0 : min(ttl, settings.maximumTTL)
-    }
-
-    /// Whether RDATA of a fixed form has it; other types' names are checked when they are rewritten.
-    private func check(_ record: ResourceRecord, in message: Span<UInt8>) throws(WireError) {
-        let length = record.end - record.rdata
-        switch record.type {
-        case .a where length != 4, .aaaa where length != 16:
-            throw WireError(.badRData, at: record.rdata)
-        default: break
-        }
     }
 }

@@ -37,7 +37,9 @@ extension ZoneIndex {
                 break
             }
             writer.overwrite(0xC000 | UInt16(truncatingIfNeeded: owner), at: mark)
-            if let ttl { writer.overwrite(min(ttl, records.uint32(at: position &+ 6)), at: mark &+ 6) }
+            if let ttl {
+                writer.overwrite(min(ttl, records.uint32(at: position &+ 6)), at: mark &+ 6)
+            }
             appended.count &+= 1
             position &+= size
         }
@@ -176,9 +178,13 @@ extension ZoneIndex {
                 break
             }
             position = record.end
-            let names = RDataNames(of: record.type)
-            guard names.count == 1, !names.afterStrings, record.type != .cname else { continue }
-            let target = record.rdata + Int(names.prefix)
+            let target: Int
+            switch record.type {
+            case .ns: target = record.rdata
+            case .mx, .svcb, .https: target = record.rdata + 2
+            case .srv: target = record.rdata + 6
+            default: continue
+            }
             guard target < record.end,
                 (try? scratch.read(from: writer.message, at: target)) != nil,
                 let node = node(of: scratch, fromLabel: 0)

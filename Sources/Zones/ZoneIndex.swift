@@ -4,7 +4,7 @@
 // A slot of the table: the hash's upper 32 bits, and the node's offset / 8 + 1 (0: empty).
 // A node, at a multiple of 8:
 //
-//      0  name length    1  flags    2  RRsets (16)    4  line (32)    8  zone (16)    10  action
+//      0  name length    1  flags    2  RRsets (16)    4  line (32)    8  zone (16)    10  action    12  file (16)
 //     16  the folded name, zeros up to a multiple of 8
 //         then each RRset: type (16), records (16), octets (16), line - node's line (16), and the
 //         records themselves: owner as a pointer to offset 12, TYPE, CLASS, TTL, RDLENGTH, RDATA
@@ -30,6 +30,8 @@ public struct ZoneIndex: ~Copyable, Sendable {
 
     /// The sources that were compiled in, in the order of their precedence.
     public let zones: [ZoneSource]
+    /// The names of the files that nodes came from, without their folders.
+    let labels: [String]
     /// What kind of lookup the layer takes: `override` (hosts files too), `rpz` or `authoritative`.
     public let kind: ZoneKind
     /// How many labels the apex of an authoritative layer has.
@@ -123,6 +125,12 @@ public struct ZoneIndex: ~Copyable, Sendable {
 
     /// The line of the node's first record, 0 where nothing in a file stands for it.
     public func line(of node: Node) -> UInt32 { store.span.uint32(at: node.offset + 4) }
+
+    /// The name of the node's file, without its folders.
+    public func label(of node: Node) -> String {
+        let file = Int(store.span.uint16(at: node.offset + 12))
+        return file < labels.count ? labels[file] : ""
+    }
 
     /// The node's name (without the asterisk of a wildcard), folded, uncompressed.
     @_lifetime(borrow self)

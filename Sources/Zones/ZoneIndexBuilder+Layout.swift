@@ -19,6 +19,7 @@ extension ZoneIndexBuilder {
             wildcardDepths: wildcards,
             cutDepths: cuts,
             zones: zones,
+            labels: labels,
             kind: kind,
             apexLabelCount: kind == .authoritative ? zones[0].origin.labelCount : 0,
             nameCount: names
@@ -186,7 +187,9 @@ extension ZoneIndexBuilder {
         layout.append(uint32: owner.line)
         layout.append(uint16: owner.zone)
         layout.append(owner.action.rawValue)
-        for _ in 11..<ZoneIndex.nodeHeaderSize { layout.append(0) }
+        layout.append(0)
+        layout.append(uint16: owner.file)
+        layout.append(uint16: 0)
         let name = owner.name..<(owner.name + (Int(owner.nameLength) + 7) & ~7)
         layout.append(names.span.extracting(name))
         if owner.action == .answer { layRRsets(of: index, node: node, into: &layout) }

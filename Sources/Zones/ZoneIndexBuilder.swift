@@ -7,13 +7,14 @@ public import DNS
 /// Give it the sources of one layer in the order of their precedence, each with `begin` and its
 /// records with `add`; the first sparse source that defines a name owns the name whole.
 /// Complexity: O(records); memory: about 100 octets a name beside the index while it builds.
-public struct ZoneIndexBuilder: ~Copyable {
+public struct ZoneIndexBuilder: ~Copyable, RecordSink {
     /// A name that has been met.
     struct Owner {
         var name: Int
         var nameLength: UInt8
         var flags: ZoneIndex.NodeFlags
         var zone: UInt16
+        var file: UInt16 = 0
         var line: UInt32
         var hash: UInt64
         var firstRecord: Int32
@@ -35,6 +36,7 @@ public struct ZoneIndexBuilder: ~Copyable {
     let kind: ZoneKind
     let seed: UInt64
     var zones: [ZoneSource] = []
+    var labels: [String] = []
     var names: [UInt8] = []
     var owners: [Owner] = []
     var records: [Record] = []
@@ -45,7 +47,7 @@ public struct ZoneIndexBuilder: ~Copyable {
 
     private var scratch = FoldedName()
     private var origin: (labels: Int, octets: Int) = (0, 1)
-    private var lastOwner = -1
+    private var lastShadowed = -1
 
     /// A builder for a layer; `seed` keys its hash table and must not be guessable.
     public init(kind: ZoneKind, seed: UInt64) {
@@ -57,7 +59,7 @@ public struct ZoneIndexBuilder: ~Copyable {
     public mutating func begin(_ source: ZoneSource) {
         precondition(kind == .override || zones.isEmpty, "one zone a policy or authoritative layer")
         zones.append(source)
-        lastOwner = -1
+        lastShadowed = -1
         origin = (source.origin.labelCount, source.origin.octets.count)
         if kind == .authoritative {
             // The apex stands even where the file says nothing of it.
@@ -67,31 +69,43 @@ public struct ZoneIndexBuilder: ~Copyable {
         }
     }
 
-    /// Adds one record of class IN; names in `rdata` are spelled out.
+    /// Names the files that the current source's records came from, its own first: answers show them.
+    public mutating func end(files: [String]) {
+        labels += files.map { String($0.split(separator: "/").last ?? "") }
+    }
+
+    /// Adds one record; names in `rdata` are spelled out.
     ///
     /// Records outside an authoritative zone or an RPZ, and names that an earlier source owns, are
     /// left out and told in `problems`.
     public mutating func add(
         owner: Span<UInt8>,
         type: RecordType,
+        class: RecordClass,
         ttl: UInt32,
+        explicitTTL: Bool,
         rdata octets: Span<UInt8>,
-        line: UInt32
+        line: UInt32,
+        file: UInt16
     ) {
         precondition(!zones.isEmpty, "begin() comes first")
         guard (try? scratch.read(from: owner, at: 0)) != nil else { return }
         guard isInside(line: line) else { return }
-        if kind == .rpz { dropOrigin() }
-        if kind == .rpz, isApexRecord(type) { return }
+        if kind == .rpz {
+            scratch.dropLast(labels: origin.labels)
+            // The policy zone's own SOA and NS are no triggers.
+            if scratch.labelCount == 0 && (type == .soa || type == .ns) { return }
+        }
         let isWildcard = scratch.isWildcard
         let index = findOrInsert(fromLabel: isWildcard ? 1 : 0, isWildcard: isWildcard)
         let zone = UInt16(truncatingIfNeeded: zones.count - 1)
-        if !owners[index].flags.contains(.owned) {
+        if !owners[index].flags.contains(.owned) || owners[index].recordCount == 0 {
             owners[index].flags.insert(.owned)
             owners[index].zone = zone
+            owners[index].file = UInt16(truncatingIfNeeded: labels.count + Int(file))
             owners[index].line = line
         } else if owners[index].zone != zone {
-            if index != lastOwner {
+            if index != lastShadowed {
                 problems.append(
                     ZoneProblem(
                         .shadowed(by: Int(owners[index].zone), line: owners[index].line),
@@ -100,7 +114,7 @@ public struct ZoneIndexBuilder: ~Copyable {
                         name: Name(folded: scratch)
                     )
                 )
-                lastOwner = index
+                lastShadowed = index
             }
             return
         }
@@ -114,7 +128,6 @@ public struct ZoneIndexBuilder: ~Copyable {
         line: UInt32,
         to index: Int
     ) {
-        if owners[index].recordCount == 0 && owners[index].line == 0 { owners[index].line = line }
         let record = Int32(truncatingIfNeeded: records.count)
         records.append(
             Record(
@@ -150,16 +163,6 @@ public struct ZoneIndexBuilder: ~Copyable {
             ZoneProblem(.outOfZone, zone: zones.count - 1, line: line, name: Name(folded: scratch))
         )
         return false
-    }
-
-    /// Takes the policy zone's own name off: what is left is the trigger.
-    private mutating func dropOrigin() {
-        scratch.dropLast(labels: origin.labels)
-    }
-
-    /// Whether this is the policy zone's own SOA or NS, which are no triggers.
-    private func isApexRecord(_ type: RecordType) -> Bool {
-        scratch.labelCount == 0 && (type == .soa || type == .ns)
     }
 
     /// The owner with the name in `scratch` without its first labels; new ones own nothing yet.
