@@ -45,3 +45,6 @@ public struct FixedArray<Element: ~Copyable>: ~Copyable {
         unsafe base.deallocate()
     }
 }
+
+// The table is the only owner of its memory, so it can go to another thread when its elements can.
+extension FixedArray: @unchecked Sendable where Element: Sendable & ~Copyable {}

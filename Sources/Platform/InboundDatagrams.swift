@@ -1,6 +1,7 @@
 internal import CLinux
 
-/// A batch of datagrams that one recvmmsg(2) brings in; its buffers are allocated once.
+/// A batch of datagrams that one recvmmsg(2) brings in
+/// (`UDPSocket.receive`); its buffers are allocated once.
 @safe
 public struct InboundDatagrams: ~Copyable {
     /// Where a datagram came from, and how.
@@ -17,7 +18,7 @@ public struct InboundDatagrams: ~Copyable {
 
     /// How many datagrams a batch takes at most.
     public let capacity: Int
-    /// How many datagrams the last `receive` brought.
+    /// How many datagrams the last receive brought.
     public private(set) var count = 0
 
     // Each points to `capacity` elements (the octets: `capacity` strides), for as long as self lives.
@@ -60,17 +61,14 @@ public struct InboundDatagrams: ~Copyable {
         rearm(capacity)
     }
 
-    /// Takes up to a batch of the datagrams that wait on a socket, and gives their number; 0 when
-    /// none do.
-    ///
-    /// Throws what the kernel says of the socket, as `connectionRefused` on a connected one.
-    public mutating func receive(from socket: borrowing UDPSocket) throws(Errno) -> Int {
+    /// Takes up to a batch of the datagrams that wait on a socket.
+    mutating func receive(from descriptor: Int32) throws(Errno) -> Int {
         rearm(count)
         count = 0
         while true {
             // Safe: `capacity` headers, each with room of its own that outlives the call.
             let received = unsafe recvmmsg(
-                socket.descriptor.rawValue,
+                descriptor,
                 headers,
                 UInt32(capacity),
                 Int32(MSG_DONTWAIT),

@@ -27,6 +27,30 @@ public struct OctetQueue: ~Copyable {
         end += octets.count
     }
 
+    /// Adds a range of a buffer at the end.
+    public mutating func append(_ range: Range<Int>, of buffer: borrowing OctetBuffer) {
+        append(buffer.octets(range))
+    }
+
+    /// Adds the draft of a datagram at the end, behind its length in 16 bits.
+    public mutating func appendFramed(
+        _ length: Int,
+        draftedIn datagrams: borrowing OutboundDatagrams
+    ) {
+        append(UInt16(length))
+        append(datagrams.draft(length))
+    }
+
+    /// Moves all octets to the start of a buffer, and gives their number.
+    public mutating func take(into buffer: inout OctetBuffer) -> Int {
+        let taken = count
+        if taken > 0 {
+            buffer.store(octets(), at: 0)
+            removeAll()
+        }
+        return taken
+    }
+
     /// Adds a 16-bit big-endian integer at the end.
     public mutating func append(_ value: UInt16) {
         if 2 > storage.capacity - end { makeRoom(for: 2) }

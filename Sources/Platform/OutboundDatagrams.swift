@@ -1,9 +1,10 @@
 internal import CLinux
 
-/// Datagrams that one sendmmsg(2) sends, written one behind the other into one buffer.
+/// Datagrams that one sendmmsg(2) sends (`UDPSocket.send`), written one behind the other into one buffer.
 ///
 /// A message is written into `room` and becomes a datagram by `append`; one that is written and
-/// not appended costs nothing. The next overwrites it.
+/// not appended costs nothing: the next overwrites it. A draft outlives sending, so that one can
+/// first be written, then be found to belong to another socket than those that wait.
 @safe
 public struct OutboundDatagrams: ~Copyable {
     /// What became of a batch.
@@ -52,12 +53,20 @@ public struct OutboundDatagrams: ~Copyable {
 
     /// Whether the batch has to be sent before another message can be written.
     public var isFull: Bool {
-        count == capacity || octets.capacity - used < OutboundDatagrams.longest
+        count == capacity
+            || count > 0 && octets.capacity - used < OutboundDatagrams.longest
     }
 
     /// Room for the next message, at least `longest` octets unless the batch is full.
     @_lifetime(&self)
-    public mutating func room() -> MutableSpan<UInt8> { octets.room(from: used) }
+    public mutating func room() -> MutableSpan<UInt8> {
+        if count == 0 { used = 0 }
+        return octets.room(from: used)
+    }
+
+    /// The first octets of what was last written into `room`.
+    @_lifetime(borrow self)
+    public func draft(_ length: Int) -> Span<UInt8> { octets.octets(used..<used + length) }
 
     /// Makes the first octets of `room` a datagram for `peer`.
     ///
@@ -95,16 +104,13 @@ public struct OutboundDatagrams: ~Copyable {
     }
 
     /// Sends the batch, and empties it.
-    ///
-    /// A datagram that the kernel refuses is skipped. When the socket's buffer is full the rest is
-    /// lost, as on a full wire: to wait would stall everybody.
-    public mutating func send(over socket: borrowing UDPSocket) -> Outcome {
+    mutating func send(over descriptor: Int32) -> Outcome {
         var outcome = Outcome(sent: 0, lost: 0, error: nil)
         var next = 0
         while next < count {
             // Safe: `next` is below `count`, and each header points to octets that stay put.
             let result = unsafe sendmmsg(
-                socket.descriptor.rawValue,
+                descriptor,
                 headers + next,
                 UInt32(count - next),
                 Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -122,7 +128,6 @@ public struct OutboundDatagrams: ~Copyable {
             next += abandoned
         }
         count = 0
-        used = 0
         return outcome
     }
 

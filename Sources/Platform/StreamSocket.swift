@@ -43,8 +43,13 @@ public struct StreamSocket: ~Copyable, Sendable {
     /// Whether there is a connection.
     public var isOpen: Bool { descriptor.isOpen }
 
-    /// Reads what is there, up to the size of `room`, which must not be empty.
-    public func read(into room: inout MutableSpan<UInt8>) throws(Errno) -> Reading {
+    /// Reads what is there to a buffer from `start` on, of which there must be some left.
+    public mutating func read(
+        into buffer: inout OctetBuffer,
+        at start: Int
+    ) throws(Errno) -> Reading {
+        var room = buffer.room(from: start)
+        precondition(room.count > 0, "room to read into")
         while true {
             // Safe: the kernel writes at most `count` octets to the span's memory.
             let result = unsafe room.withUnsafeMutableBytes { memory in
@@ -60,8 +65,21 @@ public struct StreamSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Writes as many octets as the socket takes now, and gives their number; 0 when it is full.
-    public func write(_ octets: Span<UInt8>) throws(Errno) -> Int {
+    /// Writes as many octets of a buffer's range as the socket takes now, and gives their number;
+    /// 0 when it is full.
+    public mutating func write(
+        _ range: Range<Int>,
+        of buffer: borrowing OctetBuffer
+    ) throws(Errno) -> Int {
+        try write(buffer.octets(range))
+    }
+
+    /// Writes as many octets from the front of a queue as the socket takes now, and removes them.
+    public mutating func write(from queue: inout OctetQueue) throws(Errno) {
+        queue.removeFirst(try write(queue.octets()))
+    }
+
+    private func write(_ octets: Span<UInt8>) throws(Errno) -> Int {
         while true {
             // Safe: the kernel reads `count` octets of the span's memory.
             let result = unsafe octets.withUnsafeBytes { memory in
@@ -113,6 +131,8 @@ public struct StreamListener: ~Copyable, Sendable {
         // What is set here, each accepted connection inherits.
         socket.tuneStream()
         socket.tryOption(Int32(IPPROTO_TCP), TCP_FASTOPEN, 256)
+        // Else the kernel would hold megabytes of answers for a client that does not read them.
+        socket.tryOption(SOL_SOCKET, SO_SNDBUF, 1 << 17)
         try check(listen(socket.rawValue, 1024))
         descriptor = socket
     }
@@ -145,6 +165,12 @@ public struct StreamListener: ~Copyable, Sendable {
     public func duplicate() throws(Errno) -> StreamListener {
         try StreamListener(sharing: descriptor.duplicate())
     }
+
+    /// Whether there is one.
+    public var isOpen: Bool { descriptor.isOpen }
+
+    /// No socket, for an empty slot of a table.
+    public static var none: StreamListener { StreamListener(sharing: .none) }
 
     private init(sharing descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 }

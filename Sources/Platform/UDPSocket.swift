@@ -62,6 +62,21 @@ public struct UDPSocket: ~Copyable, Sendable {
         reportsDestination = false
     }
 
+    /// Takes up to a batch of the datagrams that wait, and gives their number; 0 when none do.
+    ///
+    /// Throws what the kernel says of the socket, as `connectionRefused` on a connected one.
+    public mutating func receive(_ batch: inout InboundDatagrams) throws(Errno) -> Int {
+        try batch.receive(from: descriptor.rawValue)
+    }
+
+    /// Sends a batch, and empties it.
+    ///
+    /// A datagram that the kernel refuses is skipped. When the socket's buffer is full the rest is
+    /// lost, as on a full wire: to wait would stall everybody.
+    public mutating func send(_ batch: inout OutboundDatagrams) -> OutboundDatagrams.Outcome {
+        batch.send(over: descriptor.rawValue)
+    }
+
     /// No socket, for an empty slot of a table.
     public static var none: UDPSocket { UDPSocket() }
 

@@ -1,17 +1,23 @@
 // The C library as Platform sees it: with what Glibc's own module map hides from Swift, and inline
 // functions for what Swift cannot import, macros with bodies (CMSG_*) and variadic functions.
 //
-// Platform imports this instead of Glibc. Beside each other the two modules disagree about fd_set,
-// which _GNU_SOURCE changes, and the compiler refuses both.
+// Platform imports this instead of Glibc.
 #ifndef CLINUX_H
 #define CLINUX_H
 
-// Must stand before the first include, or recvmmsg, accept4 and in6_pktinfo stay hidden.
+// Two headers declare a type differently under _GNU_SOURCE. The compiler refuses to see both forms
+// in one program, and Synchronization brings Glibc's along; so these two come first, in that form.
+#include <sys/resource.h>
+#include <sys/select.h>
+
+// All other headers are read with everything that they hide otherwise: recvmmsg, accept4,
+// in6_pktinfo. The feature macros have been settled above, and are settled anew.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#undef _FEATURES_H
+#include <features.h>
 
-#include <endian.h>
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +36,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
