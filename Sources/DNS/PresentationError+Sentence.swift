@@ -61,6 +61,7 @@ extension RDataField {
         case .tag: "a tag of letters and digits"
         case .hex: "an even number of hexadecimal digits"
         case .digest: "a digest of at least 12 octets in hexadecimal digits"
+        case .typedDigest: "a digest of the length that its type has"
         case .base64, .optionalBase64, .key: "Base64"
         case .salt: "a salt ('-', or hexadecimal digits)"
         case .hash: "a hash in Base32 with the extended hex alphabet"

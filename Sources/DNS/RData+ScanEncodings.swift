@@ -12,6 +12,7 @@ extension RData {
         switch field {
         case .hex: try scanHex(field, from: &text, minimum: 1, into: &out)
         case .digest: try scanHex(field, from: &text, minimum: 12, into: &out)
+        case .typedDigest: try scanTypedDigest(from: &text, into: &out)
         case .base64: try scanBase64(from: &text, minimum: 1, into: &out)
         case .optionalBase64: try scanBase64(from: &text, minimum: 0, into: &out)
         case .key:
@@ -67,6 +68,25 @@ extension RData {
         }
         guard out.count - start >= minimum else {
             throw PresentationError(.missing(field), at: text.position)
+        }
+    }
+
+    /// A digest whose type is the octet in front of it.
+    @_lifetime(text: copy text)
+    @_lifetime(out: copy out)
+    private static func scanTypedDigest(
+        from text: inout TextScanner,
+        into out: inout OctetWriter
+    ) throws(PresentationError) {
+        guard try text.hasMore() else {
+            throw PresentationError(.missing(.hex), at: text.position)
+        }
+        let position = text.position
+        let start = out.count
+        try scanHex(.hex, from: &text, minimum: 1, into: &out)
+        let sizes: [UInt8: Int] = [1: 20, 2: 32, 3: 32, 4: 48]
+        if start > 0, let size = sizes[out.written[start - 1]], out.count - start != size {
+            throw PresentationError(.malformed(.typedDigest), at: position)
         }
     }
 

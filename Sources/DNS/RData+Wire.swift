@@ -108,7 +108,7 @@ extension RData {
             }
         case .gateway, .relay, .hostIdentity, .a6:
             size = try compoundSize(of: field, in: message, at: position, limit: limit)
-        case .hex, .base64:
+        case .hex, .typedDigest, .base64:
             guard room > 0 else { throw WireError(.badRData, at: position) }
             size = room
         case .text, .digest, .optionalBase64, .key, .oldTypes, .services, .nsap, .atm, .opaque:
@@ -145,7 +145,9 @@ extension RData {
             guard length <= 128 else { throw WireError(.badRData, at: position) }
             size = 1 &+ (135 &- length) / 8
             kind = length > 0 ? 3 : 0
-        case .gateway: size = 2
+        case .gateway:
+            size = 2
+            kind = message[position]
         default: size = 1
         }
         guard size <= room else { throw WireError(.badRData, at: position) }

@@ -54,6 +54,8 @@ public enum RDataField: UInt8, Sendable {
     case hex
     /// A digest of at least 12 octets in hexadecimal digits (RFC 8976, 2.2.4).
     case digest
+    /// A digest in hexadecimal digits, as long as the digest type in front of it says where it is known.
+    case typedDigest
     /// Octets to the end in Base64, at least one.
     case base64
     /// Octets to the end in Base64, or none.
@@ -163,7 +165,7 @@ struct RDataFormat: BitwiseCopyable {
         case 38: self.init(.a6)
         case 40: self.init(.uint8, .uint8, .uint8, .optionalBase64)  // SINK
         case 42: self.init(.prefixes)
-        case 43, 59, 32768, 32769: self.init(.uint16, .algorithm, .digestType, .hex)  // DS CDS TA DLV
+        case 43, 59, 32768, 32769: self.init(.uint16, .algorithm, .digestType, .typedDigest)  // DS CDS TA DLV
         case 44: self.init(.uint8, .uint8, .hex)  // SSHFP
         case 45: self.init(.uint8, .gateway, .optionalBase64)  // IPSECKEY
         case 47: self.init(.plainName, .types)  // NSEC

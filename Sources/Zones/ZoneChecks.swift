@@ -1,6 +1,331 @@
-/// placeholder
+public import DNS
+
+/// What a check of a zone as a whole found.
 public enum ZoneCheck: Equatable, Sendable {
-    /// x
-    case none
-    func sentence(about token: String) -> String { "" }
+    /// An authoritative zone without an SOA record at its name.
+    case noSOA
+    /// SOA records that differ, or one that is not at the zone's name.
+    case severalSOA
+    /// An authoritative zone without an NS record at its name.
+    case noNS
+    /// A record whose owner is not in the zone; it is left out.
+    case outOfZone
+    /// Records of a type beside a CNAME (RFC 1034, 3.6.2).
+    case besideCNAME(RecordType)
+    /// Two CNAME records that differ.
+    case severalCNAMEs
+    /// Two DNAME records that differ (RFC 6672, 2.4).
+    case severalDNAMEs
+    /// A record below a DNAME, which hides it (RFC 6672, 2.4).
+    case belowDNAME
+    /// A DNAME at a zone cut (RFC 6672, 2.3).
+    case dnameAtCut
+    /// Records of one RRset with different TTLs (RFC 2181, 5.2); the lowest counts.
+    case differentTTLs(RecordType)
+    /// A name server in the zone without an address in it.
+    case noAddress
+    /// A name under `local`, which clients ask by multicast (RFC 6762).
+    case multicastName
+    /// A name under a top-level domain that browsers enter by HTTPS only.
+    case preloadedDomain
+
+    /// What was found about the name that is given, in one clause.
+    func sentence(about name: String) -> String {
+        switch self {
+        case .noSOA: "the zone \(name) has no SOA record"
+        case .severalSOA: "\(name) has another SOA record than the zone"
+        case .noNS: "the zone \(name) has no NS record"
+        case .outOfZone: "\(name) is not in the zone; the record is left out"
+        case .besideCNAME(let type): "\(name) has a CNAME record, and beside it \(type)"
+        case .severalCNAMEs: "\(name) has several CNAME records"
+        case .severalDNAMEs: "\(name) has several DNAME records"
+        case .belowDNAME: "\(name) is below a DNAME record, which hides it"
+        case .dnameAtCut: "\(name) has a DNAME record and is delegated"
+        case .differentTTLs(let type): "the \(type) records of \(name) have different TTLs"
+        case .noAddress: "the name server \(name) has no address in the zone"
+        case .multicastName: "clients ask for \(name) by multicast, not here (.local)"
+        case .preloadedDomain: "browsers open \(name) by HTTPS only; it needs a certificate"
+        }
+    }
+}
+
+extension RecordCollection {
+    /// Judges the records as one zone named `origin`, and adds what was found to `report`.
+    ///
+    /// Which rules hold depends on the kind: only an authoritative zone must be complete and keep to
+    /// its own names. Complexity: O(n log n) in the records.
+    public func check(as kind: ZoneKind, origin: Name, into report: inout ScanReport) {
+        guard kind != .hosts else { return }
+        let groups = OwnerGroups(self)
+        var order: [(line: UInt32, finding: ZoneFileError)] = []
+        func found(
+            _ check: ZoneCheck,
+            _ severity: ZoneFileError.Severity,
+            _ index: Int,
+            name: Name? = nil
+        ) {
+            let entry = entries[index]
+            let file = report.files[min(Int(entry.file), report.files.count - 1)]
+            order.append(
+                (
+                    entry.line,
+                    ZoneFileError(
+                        .check(check),
+                        severity,
+                        file: file,
+                        line: entry.line,
+                        token: (name ?? owner(of: entry)).description
+                    )
+                )
+            )
+        }
+        groups.forEach { group in
+            checkTypes(group, found)
+            if kind == .override { checkClients(group, found) }
+            if kind == .authoritative { checkPlace(group, groups, origin, found) }
+        }
+        order.sort { $0.line < $1.line }
+        for item in order { report.add(item.finding) }
+        if kind == .authoritative { checkApex(groups, origin, into: &report) }
+    }
+
+    private typealias Finder = (ZoneCheck, ZoneFileError.Severity, Int, Name?) -> Void
+
+    /// Rules about the records of one name, in zones of each kind.
+    private func checkTypes(_ group: ArraySlice<Int>, _ found: Finder) {
+        let cname = group.first { entries[$0].type == .cname }
+        if cname != nil {
+            let other = group.first { !RecordCollection.mayStandBesideCNAME(entries[$0].type) }
+            if let other { found(.besideCNAME(entries[other].type), .error, other, nil) }
+        }
+        for (type, check) in [
+            (RecordType.cname, ZoneCheck.severalCNAMEs), (.dname, .severalDNAMEs),
+        ] {
+            let records = group.filter { entries[$0].type == type }
+            if let first = records.first,
+                let other = records.first(where: { !hasSameData(first, $0) })
+            {
+                found(check, .error, other, nil)
+            }
+        }
+        var ttls: [RecordType: UInt32] = [:]
+        var reported: Set<RecordType> = []
+        for index in group where entries[index].type != .rrsig {
+            let entry = entries[index]
+            if let ttl = ttls[entry.type], ttl != entry.ttl, reported.insert(entry.type).inserted {
+                found(.differentTTLs(entry.type), .warning, index, nil)
+            }
+            ttls[entry.type] = entry.ttl
+        }
+    }
+
+    /// Warnings about names that clients do not ask the server for, or do more with.
+    private func checkClients(_ group: ArraySlice<Int>, _ found: Finder) {
+        guard let first = group.first else { return }
+        let name = ownerOctets(of: entries[first])
+        var start = 0
+        var position = 0
+        while name[position] != 0 {
+            start = position
+            position += Int(name[position]) + 1
+        }
+        let label = name.extracting((start + 1)..<max(position, start + 1))
+        if label.isSameLabel(as: "local") { found(.multicastName, .warning, first, nil) }
+        for domain in RecordCollection.preloadedDomains where label.isSameLabel(as: domain) {
+            found(.preloadedDomain, .warning, first, nil)
+        }
+    }
+
+    /// Rules about where a name stands in its zone.
+    private func checkPlace(
+        _ group: ArraySlice<Int>,
+        _ groups: OwnerGroups,
+        _ origin: Name,
+        _ found: Finder
+    ) {
+        guard let first = group.first else { return }
+        let name = owner(of: entries[first])
+        guard name.isWithin(origin) else { return found(.outOfZone, .warning, first, nil) }
+        if let dname = group.first(where: { entries[$0].type == .dname }), name != origin,
+            group.contains(where: { entries[$0].type == .ns })
+        {
+            found(.dnameAtCut, .error, dname, nil)
+        }
+        // NSEC3 records stand below the apex, whatever is there (RFC 5155, 1.3).
+        let isHashed = group.allSatisfy { [.nsec3, .rrsig].contains(entries[$0].type) }
+        if groups.hasDNAME && !isHashed {
+            var ancestor = name
+            while ancestor != origin {
+                ancestor = ancestor.parent
+                guard let above = groups.group(of: ancestor, in: self),
+                    above.contains(where: { entries[$0].type == .dname })
+                else { continue }
+                return found(.belowDNAME, .error, first, nil)
+            }
+        }
+        for index in group where entries[index].type == .ns {
+            guard let server = try? Name(parsing: rdata(of: entries[index])),
+                server.isWithin(name) || name == origin && server.isWithin(origin)
+            else { continue }
+            let addresses = groups.group(of: server, in: self) ?? []
+            if !addresses.contains(where: { [.a, .aaaa].contains(entries[$0].type) }) {
+                found(.noAddress, .warning, index, server)
+            }
+        }
+    }
+
+    /// Rules about the zone's own name.
+    private func checkApex(_ groups: OwnerGroups, _ origin: Name, into report: inout ScanReport) {
+        let apex = groups.group(of: origin, in: self) ?? []
+        let soa = apex.first { entries[$0].type == .soa }
+        if soa == nil {
+            report.add(
+                ZoneFileError(
+                    .check(.noSOA),
+                    .error,
+                    file: report.files[0],
+                    line: 0,
+                    token: "\(origin)"
+                )
+            )
+        } else if !apex.contains(where: { entries[$0].type == .ns }) {
+            report.add(
+                ZoneFileError(
+                    .check(.noNS),
+                    .warning,
+                    file: report.files[0],
+                    line: 0,
+                    token: "\(origin)"
+                )
+            )
+        }
+        for index in entries.indices where entries[index].type == .soa {
+            let name = owner(of: entries[index])
+            guard name.isWithin(origin), let soa, name != origin || !hasSameData(soa, index) else {
+                continue
+            }
+            report.add(
+                ZoneFileError(
+                    .check(.severalSOA),
+                    .error,
+                    file: report.files[min(Int(entries[index].file), report.files.count - 1)],
+                    line: entries[index].line,
+                    token: "\(name)"
+                )
+            )
+        }
+    }
+
+    private func hasSameData(_ a: Int, _ b: Int) -> Bool {
+        let (first, second) = (entries[a], entries[b])
+        return rdata(of: first).isSameText(as: rdata(of: second))
+    }
+
+    /// A CNAME, and what DNSSEC puts at each name (RFC 4034, 3 and 4; RFC 2535, 2.3.5).
+    private static func mayStandBesideCNAME(_ type: RecordType) -> Bool {
+        [.cname, .rrsig, .nsec, RecordType(rawValue: 24), RecordType(rawValue: 25)].contains(type)
+    }
+
+    /// Top-level domains that are preloaded for HTTP Strict Transport Security as a whole.
+    private static let preloadedDomains: [StaticString] = [
+        "app", "bank", "boo", "channel", "dad", "day", "dev", "esq", "foo", "gle", "gmail",
+        "google", "hangout", "hotmail", "ing", "insurance", "meet", "meme", "mov", "new", "nexus",
+        "page", "phd", "play", "prof", "rsvp", "search", "windows", "xbox", "youtube", "zip",
+    ]
+}
+
+/// Records by owner: runs of indices whose owners are the same name.
+private struct OwnerGroups {
+    private var sorted: [(hash: UInt64, index: Int)] = []
+    private var indices: [Int] = []
+    private var starts: [Int] = []
+    /// Whether a DNAME is among the records.
+    let hasDNAME: Bool
+
+    init(_ records: borrowing RecordCollection) {
+        hasDNAME = records.entries.contains { $0.type == .dname }
+        sorted.reserveCapacity(records.count)
+        for index in records.entries.indices {
+            sorted.append(
+                (OwnerGroups.hash(records.ownerOctets(of: records.entries[index])), index)
+            )
+        }
+        let copy = copy records
+        sorted.sort { a, b in
+            if a.hash != b.hash { return a.hash < b.hash }
+            let order = OwnerGroups.order(
+                copy.ownerOctets(of: copy.entries[a.index]),
+                copy.ownerOctets(of: copy.entries[b.index])
+            )
+            return order == 0 ? a.index < b.index : order < 0
+        }
+        indices = sorted.map(\.index)
+        for place in sorted.indices {
+            if place > 0, sorted[place].hash == sorted[place - 1].hash,
+                OwnerGroups.order(
+                    copy.ownerOctets(of: copy.entries[indices[place]]),
+                    copy.ownerOctets(of: copy.entries[indices[place - 1]])
+                ) == 0
+            {
+                continue
+            }
+            starts.append(place)
+        }
+        starts.append(sorted.count)
+    }
+
+    func forEach(_ body: (ArraySlice<Int>) -> Void) {
+        for place in 0..<(starts.count - 1) { body(indices[starts[place]..<starts[place + 1]]) }
+    }
+
+    /// The records of a name. Complexity: O(log n).
+    func group(of name: Name, in records: RecordCollection) -> ArraySlice<Int>? {
+        let hash = OwnerGroups.hash(name.octets.span)
+        var (low, high) = (0, starts.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            let entry = sorted[starts[middle]]
+            let order =
+                entry.hash == hash
+                ? OwnerGroups.order(
+                    records.ownerOctets(of: records.entries[entry.index]),
+                    name.octets.span
+                )
+                : entry.hash < hash ? -1 : 1
+            if order == 0 { return indices[starts[middle]..<starts[middle + 1]] }
+            if order < 0 { low = middle + 1 } else { high = middle }
+        }
+        return nil
+    }
+
+    /// FNV-1a of the name without its case. Collisions cost a comparison, never a wrong group.
+    private static func hash(_ name: Span<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for index in 0..<name.count {
+            hash = (hash ^ UInt64(asciiLowercased(name[index]))) &* 0x100_0000_01B3
+        }
+        return hash
+    }
+
+    private static func order(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Int {
+        guard a.count == b.count else { return a.count < b.count ? -1 : 1 }
+        for index in 0..<a.count {
+            let (x, y) = (asciiLowercased(a[index]), asciiLowercased(b[index]))
+            if x != y { return x < y ? -1 : 1 }
+        }
+        return 0
+    }
+}
+
+extension Span where Element == UInt8 {
+    fileprivate func isSameText(as other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for index in 0..<count
+        where asciiLowercased(self[index]) != asciiLowercased(other[index]) {
+            return false
+        }
+        return true
+    }
+
+    fileprivate func isSameLabel(as text: StaticString) -> Bool { isDirective(text) }
 }
