@@ -25,6 +25,11 @@ extension IPAddress {
         }
     }
 
+    /// Whether this is a loopback address (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
+    public var isLoopback: Bool {
+        isIPv4 ? UInt32(truncatingIfNeeded: low) >> 24 == 127 : high == 0 && low == 1
+    }
+
     /// Whether no public reverse zone can name this address: private, shared, link-local or loopback
     /// space (RFC 1918, 4193, 4291, 5735, 6598; the zones of RFC 6303).
     public var isPrivate: Bool {

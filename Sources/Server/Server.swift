@@ -20,6 +20,7 @@ public final class Server: Sendable {
     public init(
         serving sockets: consuming ListeningSockets,
         under policy: Policy,
+        cache: Cache,
         settings: Settings = Settings()
     ) throws(Errno) {
         var sockets = sockets
@@ -31,6 +32,7 @@ public final class Server: Sendable {
                 try Seat(
                     listeningOn: sockets.workers[index].take(),
                     policy: policy,
+                    cache: cache,
                     settings: settings,
                     workers: count
                 )
@@ -97,6 +99,7 @@ private final class Seat: Sendable {
     init(
         listeningOn sockets: consuming WorkerSockets,
         policy: Policy,
+        cache: Cache,
         settings: Server.Settings,
         workers: Int
     ) throws(Errno) {
@@ -106,6 +109,7 @@ private final class Seat: Sendable {
             try Worker(
                 listeningOn: sockets,
                 policy: policy,
+                cache: cache,
                 settings: settings,
                 workers: workers,
                 mailbox: mailbox

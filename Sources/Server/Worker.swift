@@ -33,6 +33,7 @@ struct Worker: ~Copyable {
     init(
         listeningOn sockets: consuming WorkerSockets,
         policy: Policy,
+        cache: Cache,
         settings: Server.Settings,
         workers: Int,
         mailbox: Mailbox
@@ -57,7 +58,11 @@ struct Worker: ~Copyable {
         self.poller = poller
         self.mailbox = mailbox
         grace = settings.graceMilliseconds * 1_000_000
-        resolver = Resolver(policy: policy)
+        let random = RandomPool { words in
+            var random = Random()
+            for index in words.indices { words[index] = random.next() }
+        }
+        resolver = Resolver(policy: policy, cache: cache, random: random)
         listeners = sockets
         connections = TCPConnections(
             capacity: max(1, (settings.connections + workers - 1) / workers),

@@ -3,9 +3,10 @@
 import DNS
 
 extension ZoneIndexBuilder {
-    /// Lays all that was added out as an index. The builder's `problems` are complete afterwards.
+    /// Lays all that was added out as an index. The builder's `findings` are complete afterwards.
     public mutating func build() -> ZoneIndex {
         decideActions()
+        findLoops()
         insertAncestors()
         var layout = Layout(slots: slotCount, arena: arenaSize)
         for index in owners.indices { lay(index, into: &layout) }
@@ -122,23 +123,27 @@ extension ZoneIndexBuilder {
     private mutating func decideActions() {
         for index in owners.indices where owners[index].recordCount > 0 {
             var cname = -1
-            var others = 0
+            var others = -1
             var record = Int(owners[index].firstRecord)
             while record >= 0 {
                 switch records[record].type {
                 case .cname:
                     if cname >= 0 && !sameRData(cname, record) {
-                        report(.severalTargets(.cname), owner: index, record: record)
+                        report(.severalCNAMEs, .error, owner: index, record: record)
                     }
                     cname = cname < 0 ? record : cname
                 // Signatures and denials stand beside a CNAME in a signed zone (RFC 4034, 2.3, 3 and 4).
                 case .rrsig, .nsec: break
-                default: others += 1
+                default:
+                    others = others < 0 ? record : others
                 }
                 record = Int(records[record].next)
             }
             guard cname >= 0 else { continue }
-            if others > 0 { report(.cnameAndOtherData, owner: index, record: cname) }
+            if others >= 0 {
+                let type = records[others].type
+                report(.besideCNAME(type), .error, owner: index, record: others)
+            }
             if kind != .authoritative {
                 let start = records[cname].rdata
                 let target = start..<(start + Int(records[cname].rdataLength))
@@ -149,14 +154,50 @@ extension ZoneIndexBuilder {
         }
     }
 
-    mutating func report(_ kind: ZoneProblem.Kind, owner: Int, record: Int) {
-        problems.append(
-            ZoneProblem(
-                kind,
-                zone: Int(owners[owner].zone),
-                line: records[record].line,
-                name: ownerName(owner)
-            )
+    /// Finds CNAMEs of a sparse layer that lead back to themselves: no answer could ever be made.
+    private mutating func findLoops() {
+        guard kind != .authoritative else { return }
+        for index in owners.indices where owners[index].flags.contains(.cname) {
+            var current = index
+            for _ in 0..<64 {
+                guard let next = target(of: current) else { break }
+                current = next
+                if current == index {
+                    let record = Int(owners[index].firstRecord)
+                    report(.aliasLoop, .error, owner: index, record: record)
+                    break
+                }
+                // A loop that this name only leads into is reported at the names within it.
+                if current < index && owners[current].flags.contains(.cname) { break }
+            }
+        }
+    }
+
+    /// The owner that an owner's CNAME leads to within the layer, by an exact name.
+    private func target(of index: Int) -> Int? {
+        guard owners[index].flags.contains(.cname) else { return nil }
+        var record = Int(owners[index].firstRecord)
+        while record >= 0, records[record].type != .cname { record = Int(records[record].next) }
+        guard record >= 0 else { return nil }
+        var name = FoldedName()
+        guard (try? name.read(from: rdata.span, at: records[record].rdata)) != nil else {
+            return nil
+        }
+        return find(name)
+    }
+
+    mutating func report(
+        _ check: ZoneCheck,
+        _ severity: ZoneFileError.Severity,
+        owner: Int,
+        record: Int
+    ) {
+        report(
+            check,
+            severity,
+            file: Int(owners[owner].file),
+            line: records[record].line,
+            name: ownerName(owner)
         )
     }
 
@@ -258,7 +299,7 @@ extension ZoneIndexBuilder {
         while record >= 0 {
             if records[record].type == type {
                 if isDuplicate(record, from: first) {
-                    report(.duplicate(type), owner: index, record: record)
+                    report(.duplicate(type), .warning, owner: index, record: record)
                 } else {
                     lay(record, ttl: ttl, into: &layout)
                     count += 1
@@ -268,11 +309,11 @@ extension ZoneIndexBuilder {
             record = Int(records[record].next)
         }
         if type == .dname && count > 1 {
-            report(.severalTargets(type), owner: index, record: first)
+            report(.severalDNAMEs, .error, owner: index, record: first)
         }
         let size = layout.position - start
         guard size <= 0xFFFF - 1024 else {
-            report(.rrsetTooLarge(type), owner: index, record: first)
+            report(.rrsetTooLarge(type), .error, owner: index, record: first)
             layout.rewind(to: header)
             return false
         }

@@ -42,8 +42,12 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
     var records: [Record] = []
     var rdata: [UInt8] = []
     var slots: [UInt32] = Array(repeating: 0, count: 1024)
-    /// What was found wrong or remarkable while records were added and laid out.
-    public internal(set) var problems: [ZoneProblem] = []
+    /// The paths of the files that records came from, as findings show them.
+    var files: [String] = []
+    /// What was found wrong or remarkable about the layer as a whole; complete after `build`.
+    public internal(set) var findings: [ZoneFileError] = []
+    /// Findings about records of files whose paths are not known yet.
+    private var openFindings: [(check: ZoneCheck, file: Int, line: UInt32, name: Name)] = []
 
     private var scratch = FoldedName()
     private var origin: (labels: Int, octets: Int) = (0, 1)
@@ -71,13 +75,38 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
 
     /// Names the files that the current source's records came from, its own first: answers show them.
     public mutating func end(files: [String]) {
+        self.files += files
         labels += files.map { String($0.split(separator: "/").last ?? "") }
+        for (check, file, line, name) in openFindings {
+            report(check, .warning, file: file, line: line, name: name)
+        }
+        openFindings.removeAll()
+    }
+
+    mutating func report(
+        _ check: ZoneCheck,
+        _ severity: ZoneFileError.Severity,
+        file: Int,
+        line: UInt32,
+        name: Name
+    ) {
+        // Enough to see what is wrong; a million of them help nobody.
+        guard findings.count < 200 else { return }
+        findings.append(
+            ZoneFileError(
+                .check(check),
+                severity,
+                file: files[min(file, files.count - 1)],
+                line: line,
+                token: name.description
+            )
+        )
     }
 
     /// Adds one record; names in `rdata` are spelled out.
     ///
     /// Records outside an authoritative zone or an RPZ, and names that an earlier source owns, are
-    /// left out and told in `problems`.
+    /// left out and told in `findings`.
     public mutating func add(
         owner: Span<UInt8>,
         type: RecordType,
@@ -90,7 +119,7 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
     ) {
         precondition(!zones.isEmpty, "begin() comes first")
         guard (try? scratch.read(from: owner, at: 0)) != nil else { return }
-        guard isInside(line: line) else { return }
+        guard isInside(line: line, file: file) else { return }
         if kind == .rpz {
             scratch.dropLast(labels: origin.labels)
             // The policy zone's own SOA and NS are no triggers.
@@ -105,15 +134,9 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
             owners[index].file = UInt16(truncatingIfNeeded: labels.count + Int(file))
             owners[index].line = line
         } else if owners[index].zone != zone {
-            if index != lastShadowed {
-                problems.append(
-                    ZoneProblem(
-                        .shadowed(by: Int(owners[index].zone), line: owners[index].line),
-                        zone: Int(zone),
-                        line: line,
-                        name: Name(folded: scratch)
-                    )
-                )
+            if index != lastShadowed, openFindings.count < 200 {
+                let owner = labels[Int(owners[index].file)] + ":\(owners[index].line)"
+                note(.shadowed(by: owner), file: file, line: line)
                 lastShadowed = index
             }
             return
@@ -150,7 +173,7 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
     }
 
     /// Whether the name in `scratch` lies within the zone's origin, where the kind has one.
-    private mutating func isInside(line: UInt32) -> Bool {
+    private mutating func isInside(line: UInt32, file: UInt16) -> Bool {
         guard kind != .override else { return true }
         let origin = zones[zones.count - 1].origin
         let label = scratch.labelCount - self.origin.labels
@@ -159,10 +182,12 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         {
             return true
         }
-        problems.append(
-            ZoneProblem(.outOfZone, zone: zones.count - 1, line: line, name: Name(folded: scratch))
-        )
+        if openFindings.count < 200 { note(.outOfZone, file: file, line: line) }
         return false
+    }
+
+    private mutating func note(_ check: ZoneCheck, file: UInt16, line: UInt32) {
+        openFindings.append((check, files.count + Int(file), line, Name(folded: scratch)))
     }
 
     /// The owner with the name in `scratch` without its first labels; new ones own nothing yet.
@@ -206,6 +231,24 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         return index
     }
 
+    /// The owner with an exact name, if it has been met and owns something.
+    func find(_ name: borrowing FoldedName) -> Int? {
+        let hash = name.hash(fromLabel: 0, seed: seed)
+        let mask = slots.count - 1
+        var position = Int(truncatingIfNeeded: hash) & mask
+        while slots[position] != 0 {
+            let index = Int(slots[position]) - 1
+            if owners[index].hash == hash, !owners[index].flags.contains(.wildcard),
+                Int(owners[index].nameLength) == name.count,
+                name.matches(names.span, at: owners[index].name, fromLabel: 0)
+            {
+                return owners[index].flags.contains(.owned) ? index : nil
+            }
+            position = (position + 1) & mask
+        }
+        return nil
+    }
+
     private func name(of index: Int) -> FoldedName {
         var name = FoldedName()
         _ = try? name.read(from: names.span, at: owners[index].name)
@@ -247,51 +290,6 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
             var position = Int(truncatingIfNeeded: owners[index].hash) & mask
             while slots[position] != 0 { position = (position + 1) & mask }
             slots[position] = UInt32(truncatingIfNeeded: index + 1)
-        }
-    }
-}
-
-/// Something wrong or remarkable about a zone as a whole.
-public struct ZoneProblem: Equatable, Sendable {
-    /// What it is.
-    public enum Kind: Equatable, Sendable {
-        /// An earlier source owns the name: `zone` and line of the entry that is served.
-        case shadowed(by: Int, line: UInt32)
-        /// The owner name is not within the zone's origin.
-        case outOfZone
-        /// A CNAME beside other data (RFC 1034, 3.6.2).
-        case cnameAndOtherData
-        /// More than one CNAME, or more than one DNAME, at a name.
-        case severalTargets(RecordType)
-        /// The RRset cannot go into any message.
-        case rrsetTooLarge(RecordType)
-        /// A CNAME chain that comes back to itself.
-        case cnameLoop
-        /// The same record twice.
-        case duplicate(RecordType)
-    }
-
-    /// What it is.
-    public let kind: Kind
-    /// The number of the source.
-    public let zone: Int
-    /// The line in the source.
-    public let line: UInt32
-    /// The owner name.
-    public let name: Name
-
-    init(_ kind: Kind, zone: Int, line: UInt32, name: Name) {
-        self.kind = kind
-        self.zone = zone
-        self.line = line
-        self.name = name
-    }
-
-    /// Whether the zone must not be served with it; otherwise it is a warning.
-    public var isError: Bool {
-        switch kind {
-        case .shadowed, .duplicate, .outOfZone: false
-        case .cnameAndOtherData, .severalTargets, .rrsetTooLarge, .cnameLoop: true
         }
     }
 }

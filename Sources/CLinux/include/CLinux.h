@@ -27,6 +27,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -291,5 +292,11 @@ static inline int clinux_epoll_control(int poller, int operation, int fd, uint32
 }
 
 static inline uint64_t clinux_token(const struct epoll_event *event) { return event->data.u64; }
+
+// CPU_COUNT is a macro with a body.
+static inline int clinux_processor_count(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set);
+}
 
 #endif
