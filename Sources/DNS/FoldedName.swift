@@ -152,6 +152,13 @@ public struct FoldedName: ~Copyable {
     /// Whether the first label is a single asterisk (RFC 4592, 2.1.1).
     public var isWildcard: Bool { storage[0] == 1 && storage[1] == UInt8(ascii: "*") }
 
+    /// Whether the label with an index is a single asterisk.
+    @inlinable
+    public func isWildcard(atLabel index: Int) -> Bool {
+        let start = Int(starts[index])
+        return storage[start] == 1 && storage[start &+ 1] == UInt8(ascii: "*")
+    }
+
     /// Takes the last `labels` labels before the root away; at most all of them.
     public mutating func dropLast(labels: Int) {
         let kept = max(0, labelCount &- max(0, labels))

@@ -15,8 +15,8 @@ extension Resolver {
         if owner == Header.size {
             response.isAuthoritative = true
             counts.overridden &+= 1
+            explain(index, lookup, query, &response)
         }
-        explain(index, lookup, query, &response)
         switch lookup.kind {
         case .answer:
             if let node = lookup.node {
@@ -133,6 +133,7 @@ extension Resolver {
         let place = owner + target.start(ofLabel: lookup.label)
         let record = writer.count
         guard append(rrset, of: index, place, &response, &writer) else { return .done }
+        let mark = writer.count
         do throws(WireError) {
             let alias = try index.appendSynthesizedCNAME(
                 name: target,
@@ -145,6 +146,7 @@ extension Resolver {
             response.answerCount &+= 1
             return .alias(alias)
         } catch {
+            writer.rewind(to: mark)
             if error.kind == .nameTooLong {
                 response.code = .yxDomain
             } else {

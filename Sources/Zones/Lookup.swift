@@ -94,7 +94,8 @@ extension ZoneIndex {
             if name.firstOctet(ofLabel: label) == UInt8(ascii: "_") { return nil }
             label &+= 1
             if wildcardDepths.contains(name.labelCount &- label),
-                let node = node(of: name, fromLabel: label, isWildcard: true)
+                let node = node(of: name, fromLabel: label, isWildcard: true),
+                flags(of: node).contains(.owned)
             {
                 return (node, label)
             }
@@ -160,7 +161,7 @@ extension ZoneIndex {
     private func policyLookup(_ name: borrowing FoldedName, type: RecordType) -> Lookup {
         var label = 0
         while label <= name.labelCount {
-            if let node = node(of: name, fromLabel: label) {
+            if let node = ownNode(of: name, fromLabel: label) {
                 if label == 0 {
                     return flags(of: node).contains(.owned)
                         ? decide(node, type: type, label: 0) : Lookup(.notOwned)
@@ -168,11 +169,20 @@ extension ZoneIndex {
                 guard let wildcard = self.node(of: name, fromLabel: label, isWildcard: true) else {
                     return Lookup(.notOwned)
                 }
+                guard flags(of: wildcard).contains(.owned) else { return Lookup(.notOwned) }
                 return decide(wildcard, type: type, label: label)
             }
             label &+= 1
         }
         return Lookup(.notOwned)
+    }
+
+    /// The node of a name as it is written: an asterisk is a label like any other (RFC 4592, 2.1.1),
+    /// but the node that it is the first label of is kept as the wildcard above the rest.
+    private func ownNode(of name: borrowing FoldedName, fromLabel label: Int) -> Node? {
+        name.isWildcard(atLabel: label)
+            ? node(of: name, fromLabel: label &+ 1, isWildcard: true)
+            : node(of: name, fromLabel: label)
     }
 
     // MARK: Authoritative zones: RFC 1034 4.3.2 with RFC 4592 and RFC 6672
@@ -183,12 +193,12 @@ extension ZoneIndex {
         if !cutDepths.isEmpty, let lookup = cut(above: name, apex: apex, type: type) {
             return lookup
         }
-        if let node = node(of: name, fromLabel: 0) {
+        if let node = ownNode(of: name, fromLabel: 0) {
             return authority(node, type: type, label: 0)
         }
         var label = 1
         while label <= apex {
-            if node(of: name, fromLabel: label) != nil {
+            if ownNode(of: name, fromLabel: label) != nil {
                 guard let wildcard = node(of: name, fromLabel: label, isWildcard: true) else {
                     return Lookup(.nxDomain)
                 }
@@ -204,7 +214,7 @@ extension ZoneIndex {
         var label = apex
         while label >= 0 {
             if cutDepths.contains(name.labelCount &- label),
-                let node = node(of: name, fromLabel: label)
+                let node = ownNode(of: name, fromLabel: label)
             {
                 let flags = flags(of: node)
                 // DS belongs to the parent's side of the cut (RFC 4035, 3.1.4.1).

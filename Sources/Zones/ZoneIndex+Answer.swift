@@ -187,7 +187,9 @@ extension ZoneIndex {
             }
             guard target < record.end,
                 (try? scratch.read(from: writer.message, at: target)) != nil,
-                let node = node(of: scratch, fromLabel: 0)
+                let node = scratch.isWildcard
+                    ? node(of: scratch, fromLabel: 1, isWildcard: true)
+                    : node(of: scratch, fromLabel: 0)
             else { continue }
             for type in [RecordType.a, .aaaa] {
                 guard let addresses = rrset(type, at: node) else { continue }

@@ -275,7 +275,11 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
             // A wildcard is a child of its own name; other names are children of their parent.
             var label = owners[index].flags.contains(.wildcard) ? 0 : 1
             while label <= scratch.labelCount - apexLabels {
-                let ancestor = findOrInsert(fromLabel: label, isWildcard: false)
+                let isWildcard = scratch.isWildcard(atLabel: label)
+                let ancestor = findOrInsert(
+                    fromLabel: isWildcard ? label + 1 : label,
+                    isWildcard: isWildcard
+                )
                 if owners[ancestor].flags.contains(.hasDescendants) { break }
                 owners[ancestor].flags.insert(.hasDescendants)
                 label += 1
