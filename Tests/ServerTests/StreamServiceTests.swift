@@ -103,6 +103,17 @@ struct StreamServiceTests {
         }
     }
 
+    @Test("what was asked before the stream broke is answered")
+    func breaking() async throws {
+        try await Fixture.with { fixture in
+            let client = try StreamClient(to: fixture.address)
+            let octets = Messages.framed(Messages.query("a.test", id: 1)) + [0, 3, 1, 2, 3]
+            _ = try client.send(octets)
+            #expect(client.messages(1).map(Messages.id) == [1])
+            #expect(client.ends())
+        }
+    }
+
     @Test("garbage is survived")
     func garbage() async throws {
         try await Fixture.with { fixture in
