@@ -43,6 +43,6 @@ let package = Package(
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
         tests("PlatformTests", ["Platform"]),
-        tests("ServerTests", ["Server", "Resolver", "Platform", "DNS"]),
+        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS"]),
     ]
 )

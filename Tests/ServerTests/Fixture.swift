@@ -3,6 +3,7 @@ import Platform
 import Resolver
 import Server
 import Testing
+import Zones
 
 /// A server on loopback ports of its own.
 struct Fixture {
@@ -23,13 +24,26 @@ struct Fixture {
         server = try Server(
             serving: sockets,
             under: Fixture.policy(upstream: upstream),
+            cache: Cache(seed: 1),
             settings: settings
         )
     }
 
     /// Everything under `test.` has the address 192.0.2.1; all else goes upstream.
     static func policy(upstream: SocketAddress?) -> Policy {
-        Policy(
+        let zone = ZoneFile(
+            path: "test.zone",
+            source: ZoneSource(kind: .override, label: "test.zone", origin: .root)
+        )
+        let layers = ZoneCompiler.layers(of: [zone]).map { group in
+            let layer = ZoneCompiler.compile(group, seed: 1) { _ in
+                Array("*.test. 5 IN A 192.0.2.1\n".utf8)
+            }
+            precondition(layer.isUsable, "\(layer.findings)")
+            return Policy.Layer(layer.take())
+        }
+        return Policy(
+            layers: layers,
             upstreams: upstream.map {
                 [Policy.Upstream(address: IPAddress($0), scope: $0.scope, port: $0.port)]
             } ?? []
