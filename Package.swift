@@ -42,5 +42,7 @@ let package = Package(
 
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
+        tests("PlatformTests", ["Platform"]),
+        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS"]),
     ]
 )
