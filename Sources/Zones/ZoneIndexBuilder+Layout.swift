@@ -12,6 +12,14 @@ extension ZoneIndexBuilder {
         for index in owners.indices { lay(index, into: &layout) }
         let pointers = pointerTable(layout)
         let (wildcards, cuts, names) = (layout.wildcardDepths, layout.cutDepths, layout.nameCount)
+        var labelEnds: [UInt32] = []
+        var text: [UInt8] = []
+        for label in labels {
+            text += label.utf8
+            labelEnds.append(UInt32(truncatingIfNeeded: text.count))
+        }
+        var labelStore = OctetStore(count: text.count)
+        labelStore.copy(text.span, at: 0)
         return ZoneIndex(
             store: layout.finish(),
             slotCount: slotCount,
@@ -20,7 +28,8 @@ extension ZoneIndexBuilder {
             wildcardDepths: wildcards,
             cutDepths: cuts,
             zones: zones,
-            labels: labels,
+            labels: labelStore,
+            labelEnds: labelEnds,
             kind: kind,
             apexLabelCount: kind == .authoritative ? zones[0].origin.labelCount : 0,
             nameCount: names

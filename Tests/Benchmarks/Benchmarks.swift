@@ -43,7 +43,9 @@ enum Benchmarks {
             if case .respond(let count) = disposition { octets += count }
         }
         let nanoseconds = Double(Clock.monotonic - start) / Double(rounds)
-        StandardStream.output.write("\(arguments[1]): \(nanoseconds) ns, \(octets / rounds) octets\n")
+        StandardStream.output.write(
+            "\(arguments[1]): \(nanoseconds) ns, \(octets / rounds) octets\n"
+        )
     }
 
     private static func query(_ text: String) -> [UInt8] {
