@@ -47,3 +47,15 @@ let package = Package(
         tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS", "CAllocations"]),
     ]
 )
+
+// Benchmarks are built on request alone.
+if Context.environment["BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: ["Platform", "DNS", "Zones", "Resolver"],
+            path: "Tests/Benchmarks",
+            swiftSettings: settings
+        )
+    )
+}

@@ -378,17 +378,23 @@ extension ZoneIndexBuilder {
     /// The table of PTR synthesis: the first name that has an address keeps it.
     private func pointerTable(_ layout: borrowing Layout) -> [UInt32] {
         guard !layout.addresses.isEmpty else { return [] }
-        // Two thirds full at most; any size will do.
+        // Two thirds full at most; any size will do. Until all are in, a slot holds the number of the
+        // entry: a million names can share one address, and it takes one slot.
         let capacity = layout.addresses.count * 3 / 2 + 16
         var table = [UInt32](repeating: 0, count: capacity)
         for entry in layout.addresses.indices {
-            let (address, node) = layout.addresses[entry]
+            let address = layout.addresses[entry].address
             var position = ZoneIndex.pointerSlot(address, seed: seed, of: capacity)
-            while table[position] != 0 {
+            while table[position] != 0,
+                layout.addresses[Int(table[position]) - 1].address != address
+            {
                 position += 1
                 if position == capacity { position = 0 }
             }
-            table[position] = node
+            if table[position] == 0 { table[position] = UInt32(truncatingIfNeeded: entry + 1) }
+        }
+        for position in table.indices where table[position] != 0 {
+            table[position] = layout.addresses[Int(table[position]) - 1].node
         }
         return table
     }
