@@ -43,7 +43,8 @@ let package = Package(
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
         tests("PlatformTests", ["Platform"]),
-        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS"]),
+        .target(name: "CAllocations", path: "Tests/CAllocations"),
+        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS", "CAllocations"]),
     ]
 )
 
