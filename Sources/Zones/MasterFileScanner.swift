@@ -70,8 +70,10 @@ public struct MasterFileScanner: ~Copyable {
                 scanner.endEntry()
             } catch {
                 add(.presentation(error.kind), from: entry, file, at: error.offset, error.length)
-                guard unclosedCount < 100 else { return }
                 skip(&scanner, back: entry)
+                guard unclosedCount < 100 else {
+                    return add(.abandoned, from: scanner, file, at: scanner.position)
+                }
             }
         }
     }

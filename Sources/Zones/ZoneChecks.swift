@@ -49,6 +49,21 @@ public enum ZoneCheck: Equatable, Sendable {
     }
 }
 
+extension ZoneCheck {
+    /// An order among findings about one record, so that reports are the same each time.
+    fileprivate var rank: Int {
+        switch self {
+        case .outOfZone: 0
+        case .besideCNAME, .severalCNAMEs, .severalDNAMEs, .dnameAtCut, .severalSOA: 1
+        case .belowDNAME: 2
+        case .noSOA: 3
+        case .noNS, .noAddress: 4
+        case .differentTTLs: 5
+        case .multicastName, .preloadedDomain: 6
+        }
+    }
+}
+
 extension RecordCollection {
     /// Judges the records as one zone named `origin`, and adds what was found to `report`.
     ///
@@ -57,46 +72,55 @@ extension RecordCollection {
     public func check(as kind: ZoneKind, origin: Name, into report: inout ScanReport) {
         guard kind != .hosts else { return }
         let groups = OwnerGroups(self)
-        var order: [(line: UInt32, finding: ZoneFileError)] = []
-        func found(
-            _ check: ZoneCheck,
-            _ severity: ZoneFileError.Severity,
-            _ index: Int,
-            name: Name? = nil
-        ) {
-            let entry = entries[index]
-            let file = report.files[min(Int(entry.file), report.files.count - 1)]
-            order.append(
-                (
-                    entry.line,
-                    ZoneFileError(
-                        .check(check),
-                        severity,
-                        file: file,
-                        line: entry.line,
-                        token: (name ?? owner(of: entry)).description
-                    )
-                )
-            )
-        }
+        var found: [Finding] = []
         groups.forEach { group in
-            checkTypes(group, found)
-            if kind == .override { checkClients(group, found) }
-            if kind == .authoritative { checkPlace(group, groups, origin, found) }
+            checkTypes(group, &found)
+            if kind == .override { checkClients(group, &found) }
+            if kind == .authoritative { checkPlace(group, groups, origin, &found) }
         }
-        order.sort { $0.line < $1.line }
-        for item in order { report.add(item.finding) }
-        if kind == .authoritative { checkApex(groups, origin, into: &report) }
+        if kind == .authoritative { checkApex(groups, origin, &found) }
+        found.sort { ($0.index ?? .max, $0.check.rank) < ($1.index ?? .max, $1.check.rank) }
+        for finding in found {
+            guard report.keeps(finding.severity) else {
+                report.count(finding.severity)
+                continue
+            }
+            let entry = finding.index.map { entries[$0] }
+            let name = finding.name ?? entry.map { owner(of: $0) } ?? origin
+            report.add(
+                ZoneFileError(
+                    .check(finding.check), finding.severity,
+                    file: report.files[min(Int(entry?.file ?? 0), report.files.count - 1)],
+                    line: entry?.line ?? 0, token: "\(name)"))
+        }
     }
 
-    private typealias Finder = (ZoneCheck, ZoneFileError.Severity, Int, Name?) -> Void
+    /// A check's outcome at a record, or about the zone.
+    private struct Finding {
+        let check: ZoneCheck
+        let severity: ZoneFileError.Severity
+        let index: Int?
+        var name: Name?
+
+        init(
+            _ check: ZoneCheck,
+            _ severity: ZoneFileError.Severity,
+            _ index: Int?,
+            name: Name? = nil
+        ) {
+            self.check = check
+            self.severity = severity
+            self.index = index
+            self.name = name
+        }
+    }
 
     /// Rules about the records of one name, in zones of each kind.
-    private func checkTypes(_ group: ArraySlice<Int>, _ found: Finder) {
+    private func checkTypes(_ group: ArraySlice<Int>, _ found: inout [Finding]) {
         let cname = group.first { entries[$0].type == .cname }
         if cname != nil {
             let other = group.first { !RecordCollection.mayStandBesideCNAME(entries[$0].type) }
-            if let other { found(.besideCNAME(entries[other].type), .error, other, nil) }
+            if let other { found.append(Finding(.besideCNAME(entries[other].type), .error, other)) }
         }
         for (type, check) in [
             (RecordType.cname, ZoneCheck.severalCNAMEs), (.dname, .severalDNAMEs),
@@ -105,7 +129,7 @@ extension RecordCollection {
             if let first = records.first,
                 let other = records.first(where: { !hasSameData(first, $0) })
             {
-                found(check, .error, other, nil)
+                found.append(Finding(check, .error, other))
             }
         }
         var ttls: [RecordType: UInt32] = [:]
@@ -113,14 +137,14 @@ extension RecordCollection {
         for index in group where entries[index].type != .rrsig {
             let entry = entries[index]
             if let ttl = ttls[entry.type], ttl != entry.ttl, reported.insert(entry.type).inserted {
-                found(.differentTTLs(entry.type), .warning, index, nil)
+                found.append(Finding(.differentTTLs(entry.type), .warning, index))
             }
             ttls[entry.type] = entry.ttl
         }
     }
 
     /// Warnings about names that clients do not ask the server for, or do more with.
-    private func checkClients(_ group: ArraySlice<Int>, _ found: Finder) {
+    private func checkClients(_ group: ArraySlice<Int>, _ found: inout [Finding]) {
         guard let first = group.first else { return }
         let name = ownerOctets(of: entries[first])
         var start = 0
@@ -130,9 +154,9 @@ extension RecordCollection {
             position += Int(name[position]) + 1
         }
         let label = name.extracting((start + 1)..<max(position, start + 1))
-        if label.isSameLabel(as: "local") { found(.multicastName, .warning, first, nil) }
+        if label.isSameLabel(as: "local") { found.append(Finding(.multicastName, .warning, first)) }
         for domain in RecordCollection.preloadedDomains where label.isSameLabel(as: domain) {
-            found(.preloadedDomain, .warning, first, nil)
+            found.append(Finding(.preloadedDomain, .warning, first))
         }
     }
 
@@ -141,15 +165,15 @@ extension RecordCollection {
         _ group: ArraySlice<Int>,
         _ groups: OwnerGroups,
         _ origin: Name,
-        _ found: Finder
+        _ found: inout [Finding]
     ) {
         guard let first = group.first else { return }
         let name = owner(of: entries[first])
-        guard name.isWithin(origin) else { return found(.outOfZone, .warning, first, nil) }
+        guard name.isWithin(origin) else { return found.append(Finding(.outOfZone, .warning, first)) }
         if let dname = group.first(where: { entries[$0].type == .dname }), name != origin,
             group.contains(where: { entries[$0].type == .ns })
         {
-            found(.dnameAtCut, .error, dname, nil)
+            found.append(Finding(.dnameAtCut, .error, dname))
         }
         // NSEC3 records stand below the apex, whatever is there (RFC 5155, 1.3).
         let isHashed = group.allSatisfy { [.nsec3, .rrsig].contains(entries[$0].type) }
@@ -160,7 +184,7 @@ extension RecordCollection {
                 guard let above = groups.group(of: ancestor, in: self),
                     above.contains(where: { entries[$0].type == .dname })
                 else { continue }
-                return found(.belowDNAME, .error, first, nil)
+                return found.append(Finding(.belowDNAME, .error, first))
             }
         }
         for index in group where entries[index].type == .ns {
@@ -169,50 +193,29 @@ extension RecordCollection {
             else { continue }
             let addresses = groups.group(of: server, in: self) ?? []
             if !addresses.contains(where: { [.a, .aaaa].contains(entries[$0].type) }) {
-                found(.noAddress, .warning, index, server)
+                found.append(Finding(.noAddress, .warning, index, name: server))
             }
         }
     }
 
     /// Rules about the zone's own name.
-    private func checkApex(_ groups: OwnerGroups, _ origin: Name, into report: inout ScanReport) {
+    private func checkApex(
+        _ groups: OwnerGroups,
+        _ origin: Name,
+        _ found: inout [Finding]
+    ) {
         let apex = groups.group(of: origin, in: self) ?? []
-        let soa = apex.first { entries[$0].type == .soa }
-        if soa == nil {
-            report.add(
-                ZoneFileError(
-                    .check(.noSOA),
-                    .error,
-                    file: report.files[0],
-                    line: 0,
-                    token: "\(origin)"
-                )
-            )
-        } else if !apex.contains(where: { entries[$0].type == .ns }) {
-            report.add(
-                ZoneFileError(
-                    .check(.noNS),
-                    .warning,
-                    file: report.files[0],
-                    line: 0,
-                    token: "\(origin)"
-                )
-            )
+        guard let soa = apex.first(where: { entries[$0].type == .soa }) else {
+            return found.append(Finding(.noSOA, .error, nil))
+        }
+        if !apex.contains(where: { entries[$0].type == .ns }) {
+            found.append(Finding(.noNS, .warning, nil))
         }
         for index in entries.indices where entries[index].type == .soa {
             let name = owner(of: entries[index])
-            guard name.isWithin(origin), let soa, name != origin || !hasSameData(soa, index) else {
-                continue
+            if name.isWithin(origin), name != origin || !hasSameData(soa, index) {
+                found.append(Finding(.severalSOA, .error, index))
             }
-            report.add(
-                ZoneFileError(
-                    .check(.severalSOA),
-                    .error,
-                    file: report.files[min(Int(entries[index].file), report.files.count - 1)],
-                    line: entries[index].line,
-                    token: "\(name)"
-                )
-            )
         }
     }
 
