@@ -1,1 +1,2 @@
+// Everything is inline in the header; a C target needs one source file.
 #include "CLinux.h"

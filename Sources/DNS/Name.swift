@@ -70,6 +70,11 @@ public struct Name: Sendable {
     /// The octets with ASCII letters in lower case: equal for names that are the same.
     public var foldedOctets: [UInt8] { octets.map(asciiLowercased) }
 
+    /// `*.` and this name; the name itself where that would pass 255 octets.
+    public var wildcardBelow: Name {
+        octets.count > 253 ? self : Name(octets: [1, UInt8(ascii: "*")] + octets)
+    }
+
     /// Whether this name is `other` or lies below it.
     public func isWithin(_ other: Name) -> Bool {
         let surplus = octets.count - other.octets.count
@@ -107,4 +112,15 @@ extension Name: Hashable {
 @inline(__always)
 public func asciiLowercased(_ octet: UInt8) -> UInt8 {
     octet &- 0x41 < 26 ? octet | 0x20 : octet
+}
+
+extension Name {
+    /// The name that `folded` holds, in lower case.
+    public init(folded: borrowing FoldedName) {
+        let span = folded.octets
+        var octets: [UInt8] = []
+        octets.reserveCapacity(span.count)
+        for index in span.indices { octets.append(span[index]) }
+        self.octets = octets
+    }
 }

@@ -1,12 +1,62 @@
 public import DNS
+public import Zones
 
 /// All that decides answers, as one immutable snapshot: a query sees it wholly or not at all.
 public final class Policy: Sendable {
+    /// What clients are told apart by, and what each sees; the first is the base.
+    let views: [View]
+    /// Who is served; everybody else gets REFUSED.
+    let allowed: [IPPrefix]
     /// Upstreams, in the order of preference. Empty: what is not owned is REFUSED.
     public let upstreams: [Upstream]
+    let settings: Settings
 
-    /// A policy that forwards to `upstreams`.
-    public init(upstreams: [Upstream]) { self.upstreams = upstreams }
+    /// A policy of override layers, in their order of precedence, and upstreams for the rest.
+    public init(
+        layers: [Layer],
+        upstreams: [Upstream],
+        allowed: [IPPrefix] = IPPrefix.privateNetworks,
+        settings: Settings = Settings()
+    ) {
+        views = [View(layers: layers)]
+        self.upstreams = upstreams
+        self.allowed = allowed
+        self.settings = settings
+    }
+
+    /// A compiled layer of zones, shared between workers and between policies that both have it.
+    public final class Layer: Sendable {
+        /// The layer's index.
+        public let index: ZoneIndex
+
+        /// A layer around an index.
+        public init(_ index: consuming ZoneIndex) { self.index = index }
+    }
+
+    /// What one group of clients sees.
+    struct View: Sendable {
+        let layers: [Layer]
+    }
+
+    /// Numbers and switches that are not zones.
+    public struct Settings: Sendable {
+        /// Counts policies; the serial of synthesized SOA records.
+        public var generation: UInt32 = 1
+        /// The TTL of negative answers that no zone speaks for, in seconds.
+        public var negativeTTL: UInt32 = 5
+        /// Most seconds that a forwarded record's TTL shows to clients, so that a new override is
+        /// seen soon.
+        public var servedTTL: UInt32 = 60
+        /// Most seconds that a record is kept, whatever its TTL says.
+        public var maximumTTL: UInt32 = 86_400
+        /// Whether names by which devices route around this server are NXDOMAIN (SEMANTICS 5).
+        public var blocksBypass = true
+        /// Whether `test.` goes upstream: upstreams that somebody chose may know such names.
+        public var forwardsTestNames = false
+
+        /// The defaults.
+        public init() {}
+    }
 
     /// A resolver that queries are forwarded to.
     public struct Upstream: Hashable, Sendable {
@@ -24,4 +74,19 @@ public final class Policy: Sendable {
             self.port = port
         }
     }
+}
+
+extension IPPrefix {
+    /// Private, shared, link-local and loopback networks: who is served unless told otherwise.
+    public static let privateNetworks: [IPPrefix] = [
+        IPPrefix(IPAddress(ipv4: 0x7F00_0000), length: 96 + 8),
+        IPPrefix(IPAddress(ipv4: 0x0A00_0000), length: 96 + 8),
+        IPPrefix(IPAddress(ipv4: 0xC0A8_0000), length: 96 + 16),
+        IPPrefix(IPAddress(ipv4: 0xAC10_0000), length: 96 + 12),
+        IPPrefix(IPAddress(ipv4: 0x6440_0000), length: 96 + 10),
+        IPPrefix(IPAddress(ipv4: 0xA9FE_0000), length: 96 + 16),
+        IPPrefix(IPAddress(high: 0, low: 1), length: 128),
+        IPPrefix(IPAddress(high: 0xFC00_0000_0000_0000, low: 0), length: 7),
+        IPPrefix(IPAddress(high: 0xFE80_0000_0000_0000, low: 0), length: 10),
+    ]
 }

@@ -1,72 +1,298 @@
-public import DNS
+import DNS
+import Zones
 
 /// A worker's resolver: queries and upstream messages in, replies and upstream queries out. Sans-I/O.
+///
+/// A query passes these stages in order; each answers or falls through to the next:
+///
+/// 1. Read it: malformed -> FORMERR, a response -> dropped, a client that is not served -> REFUSED.
+/// 2. Overrides: an owned name is answered here, before any cache, always.
+/// 3. Special names, which never leave this machine.
+/// 4. The cache.
+/// 5. Forwarding: the query waits, with all others that ask the same.
+///
+/// An alias starts again at 2 with its target. A query that waited is decided anew, from the start,
+/// when the answer it waited for has been put into the cache: so there is one way to an answer.
 public struct Resolver: ~Copyable {
-    /// A resolver under a policy.
-    public init(policy: Policy) { self.policy = policy }
-
     var policy: Policy
+    var layers: [Policy.Layer]
+    let cache: Cache
+    var forwarder: Forwarder
+    var upstreamAnswer = UpstreamAnswer()
+    /// The name that the answer at hand has come to: the question's, then each alias's target.
+    var target = FoldedName()
+    var scratch = FoldedName()
+    var explanation = Explanation()
+    /// A copy of the cache's entry, and the message that an entry or an answer is made into.
+    var entry = OctetStore(count: Cache.largestEntry)
+    var message = OctetStore(count: Cache.largestEntry)
+    var counts = ResolverStatistics()
+
+    /// A resolver under a policy; its cache may be shared, its random numbers are its own.
+    public init(policy: Policy, cache: Cache, random: consuming RandomPool) {
+        self.policy = policy
+        layers = policy.views[0].layers
+        self.cache = cache
+        forwarder = Forwarder(upstreams: policy.upstreams, random: random)
+    }
+
+    /// Answers from now on under another policy: the next query sees all of it.
+    ///
+    /// The upstreams stay those that the resolver was made with.
+    public mutating func adopt(_ policy: Policy) {
+        self.policy = policy
+        layers = policy.views[0].layers
+    }
+
+    /// What has been done so far.
+    public var statistics: ResolverStatistics {
+        var statistics = counts
+        statistics.upstreamQueries = forwarder.attemptsSent
+        statistics.mismatches = forwarder.mismatches
+        statistics.shed = forwarder.shed
+        return statistics
+    }
+
+    // MARK: Queries in
 
     /// Decides what becomes of one query; the reply, if any, is at the start of `reply`.
     ///
-    /// `reply` must have room for 65 535 octets over TCP, 4 096 over UDP.
+    /// `reply` must have room for 65 535 octets over TCP, 1 232 over UDP.
     public mutating func handle(
-        _ query: Span<UInt8>,
+        _ message: Span<UInt8>,
         from client: Client,
         at now: Instant,
         into reply: inout MutableSpan<UInt8>
-    ) -> Disposition { .drop }
+    ) -> Disposition {
+        counts.queries &+= 1
+        switch Query.parse(message, over: client.transport, name: &target) {
+        case .drop:
+            counts.dropped &+= 1
+            return .drop
+        case .error(let code, let query, let echoesQuestion):
+            counts.malformed &+= 1
+            let end = Header.size + (echoesQuestion ? query.questionSize : 0)
+            return refuse(query, message.extracting(Header.size..<end), code, nil, into: &reply)
+        case .query(let query):
+            let end = Header.size + query.questionSize
+            let question = message.extracting(Header.size..<end)
+            guard query.class == .in, isServed(client) else {
+                counts.refused &+= 1
+                let error: ExtendedError = query.class == .in ? .prohibited : .notSupported
+                return refuse(query, question, .refused, error, into: &reply)
+            }
+            let waiter = Waiter(client: client, query: query, arrivedAt: now)
+            return respond(to: waiter, question: question, at: now, into: &reply)
+        }
+    }
 
-    /// Takes the next query that has to go upstream, or nil when all have been taken.
-    ///
-    /// To be drained after each batch of `handle`, `receive` and `expire`.
-    public mutating func nextSend(into message: inout MutableSpan<UInt8>) -> UpstreamSend? { nil }
+    func isServed(_ client: Client) -> Bool {
+        for prefix in policy.allowed where prefix.contains(client.address) { return true }
+        return false
+    }
 
-    /// Takes one message that came from an upstream; anything that does not match is dropped.
-    public mutating func receive(
-        _ message: Span<UInt8>,
-        over path: UpstreamPath,
-        at now: Instant
-    ) {}
+    /// An error reply without any records.
+    mutating func refuse(
+        _ query: Query,
+        _ question: Span<UInt8>,
+        _ code: ResponseCode,
+        _ error: ExtendedError?,
+        into reply: inout MutableSpan<UInt8>
+    ) -> Disposition {
+        var writer = MessageWriter(&reply, count: Header.size, limit: query.limit)
+        guard (try? writer.append(question)) != nil else { return .drop }
+        var response = Response()
+        response.code = code
+        response.error = error
+        explanation.clear()
+        return .respond(
+            response.finish(
+                &writer,
+                for: query,
+                echoesQuestion: !question.isEmpty,
+                explanation: explanation.text
+            )
+        )
+    }
 
-    /// Tells that a path broke: ICMP unreachable on a socket, or a connection that failed or closed.
-    public mutating func pathFailed(_ path: UpstreamPath, at now: Instant) {}
+    /// Decides about a query whose name is in `target` and writes the reply, or lets it wait.
+    mutating func respond(
+        to waiter: Waiter,
+        question: Span<UInt8>,
+        at now: Instant,
+        into reply: inout MutableSpan<UInt8>
+    ) -> Disposition {
+        let query = waiter.query
+        let limit = query.limit - Response.reserve(for: query)
+        var writer = MessageWriter(&reply, count: Header.size, limit: limit)
+        guard (try? writer.append(question)) != nil else { return .drop }
+        var response = Response()
+        explanation.clear()
+        switch decide(waiter, question: question, at: now, response: &response, writer: &writer) {
+        case .drop:
+            counts.dropped &+= 1
+            return .drop
+        case .wait:
+            return .wait
+        case .respond:
+            if response.code == .serverFailure { counts.failed &+= 1 }
+            if response.code == .refused { counts.refused &+= 1 }
+            return .respond(
+                response.finish(&writer, for: query, explanation: explanation.text)
+            )
+        }
+    }
 
-    /// How many exchanges wait on a path; a socket with none can be given a new port.
-    public func exchangesInFlight(on path: UpstreamPath) -> Int { 0 }
+    // MARK: The decision
 
-    /// Does what is due: retransmits, asks the next upstream, gives up.
-    public mutating func expire(at now: Instant) {}
+    enum Decision {
+        case respond
+        case wait
+        case drop
+    }
 
-    /// When `expire` is next due, or nil while nothing waits.
-    public var nextDeadline: Instant? { nil }
+    /// What one stage did about the name at hand.
+    enum Step {
+        /// The answer is complete.
+        case done
+        /// The name is an alias; its target stands, spelled out, at this offset of the message.
+        case alias(Int)
+        /// The stage has nothing to say.
+        case pass
+    }
 
-    /// Takes the next finished reply: its client, and how many octets stand in `reply`.
-    ///
-    /// To be drained after each batch of `receive`, `pathFailed` and `expire`.
-    public mutating func nextReply(
-        into reply: inout MutableSpan<UInt8>,
-        at now: Instant
-    ) -> (client: Client, count: Int)? { nil }
+    /// Aliases that are followed before it is taken for a loop (SEMANTICS 4).
+    static let mostAliases = 16
 
-    /// Answers from now on under another policy: the next query sees all of it.
-    public mutating func adopt(_ policy: Policy) { self.policy = policy }
-}
+    mutating func decide(
+        _ waiter: Waiter,
+        question: Span<UInt8>,
+        at now: Instant,
+        response: inout Response,
+        writer: inout MessageWriter
+    ) -> Decision {
+        let query = waiter.query
+        var owner = Header.size
+        for _ in 0...Resolver.mostAliases {
+            var isSpecial = true
+            var step = Step.pass
+            search: for index in layers.indices {
+                let lookup = layers[index].index.lookup(target, type: query.type)
+                switch lookup.kind {
+                case .notOwned:
+                    continue search
+                case .drop:
+                    return .drop
+                case .tcpOnly where !query.isStream:
+                    response.isTruncated = true
+                    return .respond
+                case .forward, .tcpOnly:
+                    isSpecial = false
+                    break search
+                case .referral where query.flags.wantsRecursion && !policy.upstreams.isEmpty:
+                    isSpecial = false
+                    break search
+                default:
+                    step = answerLocally(
+                        layers[index].index,
+                        lookup,
+                        query,
+                        owner,
+                        &response,
+                        &writer
+                    )
+                    break search
+                }
+            }
+            if case .pass = step, isSpecial {
+                step = answerSpecial(query, owner, &response, &writer)
+            }
+            if case .pass = step, policy.upstreams.isEmpty {
+                guard owner == Header.size else { return .respond }
+                response.code = .refused
+                response.error = .notAuthoritative
+                explanation.append("not an override, and nothing is forwarded")
+                return .respond
+            }
+            if case .pass = step {
+                step = answerFromCache(waiter, owner, at: now, response: &response, writer: &writer)
+            }
+            switch step {
+            case .done:
+                return .respond
+            case .pass:
+                return forward(waiter, question, at: now, response: &response, writer: &writer)
+            case .alias(let offset):
+                owner = offset
+                guard (try? target.read(from: writer.message, at: offset)) != nil else {
+                    return fail("an alias's target is no name", &response, &writer, question)
+                }
+            }
+        }
+        return fail("alias chain is a loop or too long", &response, &writer, question)
+    }
 
-/// How a message reaches an upstream, or came from it.
-@frozen
-public enum UpstreamPath: Hashable, Sendable {
-    /// Socket `socket` of the pool of connected UDP sockets to upstream `upstream`.
-    case datagram(upstream: Int, socket: Int)
-    /// The TCP connection to upstream `upstream`.
-    case stream(upstream: Int)
-}
+    /// SERVFAIL with a reason, in place of whatever has been written.
+    mutating func fail(
+        _ reason: StaticString,
+        _ response: inout Response,
+        _ writer: inout MessageWriter,
+        _ question: Span<UInt8>
+    ) -> Decision {
+        response = Response()
+        response.code = .serverFailure
+        response.error = .other
+        writer.rewind(to: Header.size + question.count)
+        explanation.clear()
+        explanation.append(reason)
+        return .respond
+    }
 
-/// One query on its way to an upstream.
-@frozen
-public struct UpstreamSend: Sendable {
-    /// Where it goes.
-    public let path: UpstreamPath
-    /// How many octets of the buffer it takes.
-    public let count: Int
+    mutating func forward(
+        _ waiter: Waiter,
+        _ question: Span<UInt8>,
+        at now: Instant,
+        response: inout Response,
+        writer: inout MessageWriter
+    ) -> Decision {
+        let query = waiter.query
+        guard query.flags.wantsRecursion else {
+            response.code = .refused
+            response.error = .notAuthoritative
+            explanation.append("recursion was not asked for, and the answer is not at hand")
+            return .respond
+        }
+        guard waiter.exchanges < Forwarder.mostExchanges else {
+            return fail(
+                "too many queries in flight, or too long a chain",
+                &response,
+                &writer,
+                question
+            )
+        }
+        var waiter = waiter
+        waiter.exchanges += 1
+        guard
+            forwarder.wait(
+                for: target,
+                key: key(of: query),
+                waiter: waiter,
+                question: question,
+                at: now
+            )
+        else { return fail("too many clients are waiting", &response, &writer, question) }
+        if waiter.exchanges == 1 { counts.waited &+= 1 }
+        return .wait
+    }
+
+    func key(of query: Query) -> CacheKey {
+        CacheKey(
+            type: query.type,
+            class: query.class,
+            variant: .init(
+                wantsDNSSEC: query.wantsDNSSEC,
+                isCheckingDisabled: query.flags.isCheckingDisabled
+            )
+        )
+    }
 }

@@ -1,1 +1,129 @@
-// placeholder
+public import Platform
+public import Resolver
+import Synchronization
+
+/// A running DNS server: one worker on one thread for each set of sockets.
+///
+/// It serves from the moment it is made: to be ready is to have one. `adopt`, `statistics` and
+/// `stop` may be called from any thread.
+public final class Server: Sendable {
+    /// The addresses that are served, over UDP and TCP.
+    public let addresses: [SocketAddress]
+
+    private let seats: [Seat]
+    private let threads: Mutex<FixedArray<Thread?>>
+
+    /// Starts to serve `sockets` under `policy`, with as many workers as the sockets were bound for.
+    ///
+    /// Signals that are to be read from a `SignalDescriptor` must be blocked before. Throws when
+    /// the kernel has no thread or descriptor left; then nothing is served.
+    public init(
+        serving sockets: consuming ListeningSockets,
+        under policy: Policy,
+        cache: Cache,
+        settings: Settings = Settings()
+    ) throws(Errno) {
+        var sockets = sockets
+        let addresses = sockets.addresses
+        let count = sockets.workers.count
+        var seats: [Seat] = []
+        for index in 0..<count {
+            seats.append(
+                try Seat(
+                    listeningOn: sockets.workers[index].take(),
+                    policy: policy,
+                    cache: cache,
+                    settings: settings,
+                    workers: count
+                )
+            )
+        }
+        let threads = try Server.start(seats)
+        self.addresses = addresses
+        self.seats = seats
+        self.threads = Mutex(threads)
+    }
+
+    /// How many threads serve.
+    public var workers: Int { seats.count }
+
+    /// Answers under another policy from now on; each query sees the old one or the new one.
+    public func adopt(_ policy: Policy) {
+        for seat in seats { seat.mailbox.post(.adopt(policy)) }
+    }
+
+    /// What all workers have done so far. Waits for each to finish its turn, a second at most.
+    public func statistics() throws(Errno) -> Statistics {
+        let report = try Report(workers: seats.count)
+        for seat in seats {
+            if let final = seat.final {
+                report.add(final)
+            } else {
+                seat.mailbox.post(.report(report))
+            }
+        }
+        return report.wait(milliseconds: 1000)
+    }
+
+    /// Takes no more queries, answers those that are in flight, for `Settings.graceMilliseconds`
+    /// at most, and returns when every worker has ended. A second call returns at once.
+    public func stop() {
+        for seat in seats { seat.mailbox.post(.stop) }
+        threads.withLock { threads in
+            for index in threads.indices { threads[index].take()?.join() }
+        }
+    }
+
+    /// Starts a thread for each seat; or, where that fails, ends those that were started.
+    private static func start(_ seats: [Seat]) throws(Errno) -> FixedArray<Thread?> {
+        var threads = FixedArray<Thread?>(count: seats.count) { _ in nil }
+        do throws(Errno) {
+            for (index, seat) in seats.enumerated() {
+                threads[index] = try Thread(named: "worker \(index)") { seat.serve() }
+            }
+        } catch {
+            for seat in seats { seat.mailbox.post(.stop) }
+            for index in threads.indices { threads[index].take()?.join() }
+            throw error
+        }
+        return threads
+    }
+}
+
+/// A worker's place: where it waits until its thread takes it out, and what is left of it after.
+private final class Seat: Sendable {
+    let mailbox: Mailbox
+    private let worker: Mutex<Worker?>
+    private let result = Mutex<Statistics?>(nil)
+
+    init(
+        listeningOn sockets: consuming WorkerSockets,
+        policy: Policy,
+        cache: Cache,
+        settings: Server.Settings,
+        workers: Int
+    ) throws(Errno) {
+        let mailbox = try Mailbox()
+        self.mailbox = mailbox
+        worker = Mutex(
+            try Worker(
+                listeningOn: sockets,
+                policy: policy,
+                cache: cache,
+                settings: settings,
+                workers: workers,
+                mailbox: mailbox
+            )
+        )
+    }
+
+    /// What the worker has done, once it has ended.
+    var final: Statistics? { result.withLock { $0 } }
+
+    /// The body of the worker's thread.
+    func serve() {
+        guard var worker = worker.withLock({ $0.take() }) else { return }
+        let statistics = worker.run()
+        result.withLock { $0 = statistics }
+    }
+}

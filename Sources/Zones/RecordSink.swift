@@ -19,18 +19,6 @@ public protocol RecordSink: ~Copyable {
     )
 }
 
-/// What a zone is for, which decides how strictly its text is taken.
-public enum ZoneKind: Sendable {
-    /// Owns exactly the names that it holds; SOA and NS are optional.
-    case override
-    /// Owns its whole subtree (RFC 1034); must be complete.
-    case authoritative
-    /// A response policy zone; one bad record does not condemn the others.
-    case rpz
-    /// Addresses and names out of a hosts file.
-    case hosts
-}
-
 /// How zone text is read.
 public struct ScanSettings: Sendable {
     /// What names without a dot at the end are relative to, before an `$ORIGIN`.

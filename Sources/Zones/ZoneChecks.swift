@@ -20,6 +20,14 @@ public enum ZoneCheck: Equatable, Sendable {
     case belowDNAME
     /// A DNAME at a zone cut (RFC 6672, 2.3).
     case dnameAtCut
+    /// A CNAME chain that leads back to the name, all within the zones at hand.
+    case aliasLoop
+    /// A name that an earlier file owns: the entry, as file and line.
+    case shadowed(by: String)
+    /// The same record twice; it counts once.
+    case duplicate(RecordType)
+    /// An RRset that fits into no message.
+    case rrsetTooLarge(RecordType)
     /// Records of one RRset with different TTLs (RFC 2181, 5.2); the lowest counts.
     case differentTTLs(RecordType)
     /// A name server in the zone without an address in it.
@@ -41,6 +49,10 @@ public enum ZoneCheck: Equatable, Sendable {
         case .severalDNAMEs: "\(name) has several DNAME records"
         case .belowDNAME: "\(name) is below a DNAME record, which hides it"
         case .dnameAtCut: "\(name) has a DNAME record and is delegated"
+        case .aliasLoop: "the CNAME of \(name) leads back to itself"
+        case .shadowed(let entry): "\(name) is owned by \(entry); this entry is never served"
+        case .duplicate(let type): "\(name) has the same \(type) record twice"
+        case .rrsetTooLarge(let type): "the \(type) records of \(name) fit into no message"
         case .differentTTLs(let type): "the \(type) records of \(name) have different TTLs"
         case .noAddress: "the name server \(name) has no address in the zone"
         case .multicastName: "clients ask for \(name) by multicast, not here (.local)"

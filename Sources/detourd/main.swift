@@ -1,1 +1,3 @@
-print("detourd")
+import Platform
+
+StandardStream.exit(Daemon.run(CommandLine.arguments))

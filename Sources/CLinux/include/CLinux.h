@@ -1,8 +1,302 @@
-// What Glibc's module map hides from Swift. _GNU_SOURCE must stand before the first include.
+// The C library as Platform sees it: with what Glibc's own module map hides from Swift, and inline
+// functions for what Swift cannot import, macros with bodies (CMSG_*) and variadic functions.
+//
+// Platform imports this instead of Glibc.
 #ifndef CLINUX_H
 #define CLINUX_H
+
+// Two headers declare a type differently under _GNU_SOURCE. The compiler refuses to see both forms
+// in one program, and Synchronization brings Glibc's along; so these two come first, in that form.
+#include <sys/resource.h>
+#include <sys/select.h>
+
+// All other headers are read with everything that they hide otherwise: recvmmsg, accept4,
+// in6_pktinfo. The feature macros have been settled above, and are settled anew.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#undef _FEATURES_H
+#include <features.h>
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+// errno is a macro with a body.
+static inline int clinux_errno(void) { return errno; }
+
+// A socket address as Swift keeps it: 128 bits in host order, IPv4 in its IPv4-mapped form.
+struct clinux_endpoint {
+    uint64_t high;
+    uint64_t low;
+    uint32_t scope;  // an interface index, or 0
+    uint16_t port;
+};
+
+// A socket address as the kernel writes it.
+union clinux_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+// What the kernel says of one datagram beside its octets: the peer and the ancillary data.
+struct clinux_envelope {
+    union clinux_address peer;
+    _Alignas(struct cmsghdr) unsigned char control[64];
+};
+
+static inline size_t clinux_control_offset(void) { return offsetof(struct clinux_envelope, control); }
+
+static inline size_t clinux_control_size(void) {
+    return sizeof(((struct clinux_envelope *)0)->control);
+}
+
+_Static_assert(CMSG_SPACE(sizeof(struct in6_pktinfo)) <= 64, "a control buffer holds a PKTINFO");
+_Static_assert(CMSG_SPACE(sizeof(struct in_pktinfo)) <= 64, "a control buffer holds a PKTINFO");
+
+#define CLINUX_MAPPED 0x0000FFFF00000000ULL
+
+static inline bool clinux_is_v4(const struct clinux_endpoint *endpoint) {
+    return endpoint->high == 0 && endpoint->low >> 32 == 0xFFFF;
+}
+
+static inline void clinux_get_v6(struct clinux_endpoint *endpoint, const struct in6_addr *address) {
+    uint64_t halves[2];
+    memcpy(halves, address, 16);
+    endpoint->high = be64toh(halves[0]);
+    endpoint->low = be64toh(halves[1]);
+}
+
+static inline void clinux_put_v6(const struct clinux_endpoint *endpoint, struct in6_addr *address) {
+    uint64_t halves[2] = {htobe64(endpoint->high), htobe64(endpoint->low)};
+    memcpy(address, halves, 16);
+}
+
+static inline struct clinux_endpoint clinux_from_address(const union clinux_address *address) {
+    struct clinux_endpoint endpoint = {0, 0, 0, 0};
+    if (address->any.sa_family == AF_INET) {
+        endpoint.low = CLINUX_MAPPED | ntohl(address->v4.sin_addr.s_addr);
+        endpoint.port = ntohs(address->v4.sin_port);
+    } else if (address->any.sa_family == AF_INET6) {
+        clinux_get_v6(&endpoint, &address->v6.sin6_addr);
+        endpoint.scope = address->v6.sin6_scope_id;
+        endpoint.port = ntohs(address->v6.sin6_port);
+    }
+    return endpoint;
+}
+
+static inline socklen_t clinux_to_address(struct clinux_endpoint endpoint,
+                                          union clinux_address *address) {
+    memset(address, 0, sizeof *address);
+    if (clinux_is_v4(&endpoint)) {
+        address->v4.sin_family = AF_INET;
+        address->v4.sin_addr.s_addr = htonl((uint32_t)endpoint.low);
+        address->v4.sin_port = htons(endpoint.port);
+        return sizeof address->v4;
+    }
+    address->v6.sin6_family = AF_INET6;
+    clinux_put_v6(&endpoint, &address->v6.sin6_addr);
+    address->v6.sin6_scope_id = endpoint.scope;
+    address->v6.sin6_port = htons(endpoint.port);
+    return sizeof address->v6;
+}
+
+// Reads an address without port or scope.
+static inline bool clinux_scan(const char *text, struct clinux_endpoint *endpoint) {
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (inet_pton(AF_INET, text, &v4) == 1) {
+        endpoint->high = 0;
+        endpoint->low = CLINUX_MAPPED | ntohl(v4.s_addr);
+        return true;
+    }
+    if (inet_pton(AF_INET6, text, &v6) != 1) return false;
+    clinux_get_v6(endpoint, &v6);
+    return true;
+}
+
+// Writes an address without port or scope, and gives the length.
+static inline size_t clinux_print(struct clinux_endpoint endpoint, void *text, size_t room) {
+    union clinux_address address;
+    clinux_to_address(endpoint, &address);
+    const void *octets = address.any.sa_family == AF_INET ? (const void *)&address.v4.sin_addr
+                                                          : (const void *)&address.v6.sin6_addr;
+    if (!inet_ntop(address.any.sa_family, octets, (char *)text, (socklen_t)room)) return 0;
+    return strlen((const char *)text);
+}
+
+static inline size_t clinux_interface_name(unsigned index, void *text, size_t room) {
+    char name[IF_NAMESIZE];
+    if (!if_indextoname(index, name)) return 0;
+    size_t length = strlen(name);
+    if (length > room) return 0;
+    memcpy(text, name, length);
+    return length;
+}
+
+// The address of ours that a datagram was sent to, and the interface it came in on as the scope.
+static inline bool clinux_destination(struct msghdr *message, struct clinux_endpoint *local) {
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+            struct in_pktinfo info;
+            memcpy(&info, CMSG_DATA(c), sizeof info);
+            local->high = 0;
+            // Not ipi_addr: that may be a broadcast address, which nothing can be sent from.
+            local->low = CLINUX_MAPPED | ntohl(info.ipi_spec_dst.s_addr);
+            local->scope = (uint32_t)info.ipi_ifindex;
+            return true;
+        }
+        if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+            struct in6_pktinfo info;
+            memcpy(&info, CMSG_DATA(c), sizeof info);
+            clinux_get_v6(local, &info.ipi6_addr);
+            local->scope = info.ipi6_ifindex;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Makes a datagram leave from `local`; a scope of 0 leaves the interface to the routing table.
+static inline void clinux_set_source(struct msghdr *message, struct clinux_endpoint local) {
+    struct cmsghdr *c = (struct cmsghdr *)message->msg_control;
+    if (clinux_is_v4(&local)) {
+        struct in_pktinfo info = {(int)local.scope, {htonl((uint32_t)local.low)}, {0}};
+        c->cmsg_level = IPPROTO_IP;
+        c->cmsg_type = IP_PKTINFO;
+        c->cmsg_len = CMSG_LEN(sizeof info);
+        memcpy(CMSG_DATA(c), &info, sizeof info);
+        message->msg_controllen = CMSG_SPACE(sizeof info);
+    } else {
+        struct in6_pktinfo info;
+        clinux_put_v6(&local, &info.ipi6_addr);
+        info.ipi6_ifindex = local.scope;
+        c->cmsg_level = IPPROTO_IPV6;
+        c->cmsg_type = IPV6_PKTINFO;
+        c->cmsg_len = CMSG_LEN(sizeof info);
+        memcpy(CMSG_DATA(c), &info, sizeof info);
+        message->msg_controllen = CMSG_SPACE(sizeof info);
+    }
+}
+
+static inline int clinux_set_option(int fd, int level, int option, int value) {
+    return setsockopt(fd, level, option, &value, sizeof value);
+}
+
+static inline int clinux_get_option(int fd, int level, int option) {
+    int value = 0;
+    socklen_t length = sizeof value;
+    return getsockopt(fd, level, option, &value, &length) < 0 ? -1 : value;
+}
+
+static inline int clinux_bind(int fd, struct clinux_endpoint endpoint) {
+    union clinux_address address;
+    socklen_t length = clinux_to_address(endpoint, &address);
+    return bind(fd, &address.any, length);
+}
+
+static inline int clinux_connect(int fd, struct clinux_endpoint endpoint) {
+    union clinux_address address;
+    socklen_t length = clinux_to_address(endpoint, &address);
+    return connect(fd, &address.any, length);
+}
+
+static inline int clinux_accept(int fd, struct clinux_endpoint *peer) {
+    union clinux_address address;
+    socklen_t length = sizeof address;
+    int accepted = accept4(fd, &address.any, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted >= 0) *peer = clinux_from_address(&address);
+    return accepted;
+}
+
+static inline int clinux_local(int fd, struct clinux_endpoint *endpoint) {
+    union clinux_address address;
+    socklen_t length = sizeof address;
+    int result = getsockname(fd, &address.any, &length);
+    if (result == 0) *endpoint = clinux_from_address(&address);
+    return result;
+}
+
+// Sends one datagram to a Unix socket; a name that starts with '@' is an abstract one (unix(7)).
+static inline ssize_t clinux_send_unix(int fd, const char *name, const void *octets, size_t count) {
+    struct sockaddr_un address;
+    memset(&address, 0, sizeof address);
+    address.sun_family = AF_UNIX;
+    size_t length = strlen(name);
+    if (length == 0 || length >= sizeof address.sun_path) {
+        errno = EINVAL;
+        return -1;
+    }
+    memcpy(address.sun_path, name, length);
+    if (name[0] == '@') address.sun_path[0] = 0;
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+    return sendto(fd, octets, count, MSG_NOSIGNAL, (struct sockaddr *)&address, size);
+}
+
+// SIG_IGN is a macro with a cast.
+static inline void clinux_ignore_sigpipe(void) { signal(SIGPIPE, SIG_IGN); }
+
+// The first argument is an enum in C and an int in C++ and POSIX; Swift would need a cast.
+static inline int clinux_get_file_limit(struct rlimit *limit) {
+    return getrlimit(RLIMIT_NOFILE, limit);
+}
+
+static inline int clinux_set_file_limit(const struct rlimit *limit) {
+    return setrlimit(RLIMIT_NOFILE, limit);
+}
+
+// A fixed array imports as a tuple.
+static inline const char *clinux_entry_name(const struct dirent *entry) { return entry->d_name; }
+
+static inline int clinux_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC); }
+
+// Under a name of its own: inside a type with a `close` of its own, Swift would find that one.
+static inline int clinux_close(int fd) { return close(fd); }
+
+static inline int clinux_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
+
+// Makes a descriptor non-blocking and closed on exec.
+static inline int clinux_make_ours(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) return -1;
+    return fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+static inline int clinux_epoll_control(int poller, int operation, int fd, uint32_t events,
+                                       uint64_t token) {
+    struct epoll_event event = {.events = events, .data = {.u64 = token}};
+    return epoll_ctl(poller, operation, fd, &event);
+}
+
+static inline uint64_t clinux_token(const struct epoll_event *event) { return event->data.u64; }
+
+// CPU_COUNT is a macro with a body.
+static inline int clinux_processor_count(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set);
+}
+
 #endif

@@ -1,0 +1,220 @@
+/// A name in wire format with its ASCII letters in lower case: the key of every lookup.
+///
+/// Lives in the worker's scratch memory and is read into again for each query, so that nothing is
+/// allocated. Invariants: `count` octets are a well-formed name; the 16 octets behind them are
+/// zero, so that words may be loaded past the end; `starts` holds where each label begins.
+@frozen
+public struct FoldedName: ~Copyable {
+    @usableFromInline
+    var storage = InlineArray<272, UInt8>(repeating: 0)
+    @usableFromInline
+    var starts = InlineArray<128, UInt8>(repeating: 0)
+
+    /// How many octets the name takes, its root label included: 1 to 255.
+    public internal(set) var count = 1
+    /// How many labels it has, the root's not counted: 0 to 127.
+    public internal(set) var labelCount = 0
+
+    /// The root.
+    public init() {}
+
+    /// The octets, folded.
+    @inlinable
+    public var octets: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { storage.span.extracting(0..<count) }
+    }
+
+    /// Where the label with an index begins; the index `labelCount` is the root label.
+    @inlinable
+    public func start(ofLabel index: Int) -> Int { Int(starts[index]) }
+
+    /// The octets from label `index` on: the name without its first `index` labels.
+    @inlinable
+    @_lifetime(borrow self)
+    public func suffix(fromLabel index: Int) -> Span<UInt8> {
+        storage.span.extracting(Int(starts[index])..<count)
+    }
+
+    /// The first octet of a label's text.
+    @inlinable
+    public func firstOctet(ofLabel index: Int) -> UInt8 { storage[Int(starts[index]) &+ 1] }
+
+    /// A keyed hash of the name without its first `index` labels. Complexity: O(octets / 8).
+    @inlinable
+    public func hash(fromLabel index: Int, seed: UInt64) -> UInt64 {
+        var position = Int(starts[index])
+        var hash = seed ^ UInt64(truncatingIfNeeded: count &- position)
+        let octets = storage.span
+        while position < count {
+            hash = FoldedName.mix(hash ^ octets.word(at: position), 0x9E37_79B9_7F4A_7C15)
+            position &+= 8
+        }
+        return hash
+    }
+
+    /// Whether the name without its first `index` labels is what `padded` holds at `offset`.
+    ///
+    /// `padded` must be zero from the name's end to the next multiple of eight octets from `offset`.
+    @inlinable
+    public func matches(_ padded: Span<UInt8>, at offset: Int, fromLabel index: Int) -> Bool {
+        var position = Int(starts[index])
+        var other = offset
+        let octets = storage.span
+        while position < count {
+            if octets.word(at: position) != padded.word(at: other) { return false }
+            position &+= 8
+            other &+= 8
+        }
+        return true
+    }
+
+    /// Writes the name to a store; traps where it does not fit.
+    public func write(to store: inout OctetStore, at offset: Int) {
+        store.copy(octets, at: offset)
+    }
+
+    /// Reads the uncompressed name at `offset` of a message and gives where it ends.
+    public mutating func read(
+        from message: Span<UInt8>,
+        at offset: Int
+    ) throws(WireError) -> Int {
+        var position = offset
+        var labels = 0
+        while true {
+            guard position < message.count else { throw WireError(.truncated, at: position) }
+            let length = Int(message[position])
+            starts[labels] = UInt8(truncatingIfNeeded: position &- offset)
+            if length == 0 { break }
+            guard length <= 63 else {
+                throw WireError(length >= 0xC0 ? .badPointer : .reservedLabelType, at: position)
+            }
+            position &+= length &+ 1
+            labels &+= 1
+            guard position &- offset < 255 else { throw WireError(.nameTooLong, at: position) }
+        }
+        labelCount = labels
+        count = position &- offset &+ 1
+        fold(message, at: offset)
+        return position &+ 1
+    }
+
+    /// Reads the name at `offset` of a message, following compression pointers, and gives where it
+    /// ends there. Each pointer must point before the octets already read (RFC 1035, 4.1.4).
+    public mutating func readCompressed(
+        from message: Span<UInt8>,
+        at offset: Int
+    ) throws(WireError) -> Int {
+        var position = offset
+        var limit = offset
+        var end = -1
+        var length = 0
+        var labels = 0
+        while true {
+            guard position < message.count else { throw WireError(.truncated, at: position) }
+            let octet = Int(message[position])
+            if octet >= 0xC0 {
+                guard position &+ 1 < message.count else {
+                    throw WireError(.truncated, at: position)
+                }
+                if end < 0 { end = position &+ 2 }
+                let target = (octet & 0x3F) << 8 | Int(message[position &+ 1])
+                guard target < limit, target >= Header.size else {
+                    throw WireError(.badPointer, at: position)
+                }
+                position = target
+                limit = target
+                continue
+            }
+            guard octet <= 63 else { throw WireError(.reservedLabelType, at: position) }
+            guard length &+ octet &+ 1 <= 255, labels < 128 else {
+                throw WireError(.nameTooLong, at: position)
+            }
+            guard position &+ octet < message.count else {
+                throw WireError(.truncated, at: position)
+            }
+            starts[labels] = UInt8(truncatingIfNeeded: length)
+            for index in 0...octet {
+                storage[length &+ index] = asciiLowercased(message[position &+ index])
+            }
+            length &+= octet &+ 1
+            position &+= octet &+ 1
+            if octet == 0 { break }
+            guard length < 255 else { throw WireError(.nameTooLong, at: position) }
+            labels &+= 1
+        }
+        for index in length..<(length &+ 16) { storage[index] = 0 }
+        labelCount = labels
+        count = length
+        return end < 0 ? position : end
+    }
+
+    /// Whether the first label is a single asterisk (RFC 4592, 2.1.1).
+    public var isWildcard: Bool { storage[0] == 1 && storage[1] == UInt8(ascii: "*") }
+
+    /// Whether the label with an index is a single asterisk.
+    @inlinable
+    public func isWildcard(atLabel index: Int) -> Bool {
+        let start = Int(starts[index])
+        return storage[start] == 1 && storage[start &+ 1] == UInt8(ascii: "*")
+    }
+
+    /// Takes the last `labels` labels before the root away; at most all of them.
+    public mutating func dropLast(labels: Int) {
+        let kept = max(0, labelCount &- max(0, labels))
+        let end = Int(starts[kept])
+        for index in end..<(count &+ 8) { storage[index] = 0 }
+        labelCount = kept
+        count = end &+ 1
+    }
+
+    /// Becomes `other`.
+    public mutating func assign(_ other: borrowing FoldedName) {
+        storage = other.storage
+        starts = other.starts
+        count = other.count
+        labelCount = other.labelCount
+    }
+
+    /// Copies `count` octets from `message`, folded eight at a time, and pads them with zeros.
+    private mutating func fold(_ message: Span<UInt8>, at offset: Int) {
+        var octets = storage.mutableSpan
+        var index = 0
+        while index < count {
+            var word: UInt64 = 0
+            if offset &+ index &+ 8 <= message.count {
+                word = message.word(at: offset &+ index)
+            } else {
+                var shift: UInt64 = 0
+                for position in (offset &+ index)..<message.count {
+                    word |= UInt64(message[position]) &<< shift
+                    shift &+= 8
+                }
+            }
+            let remaining = count &- index
+            if remaining < 8 { word &= (1 &<< UInt64(truncatingIfNeeded: remaining &* 8)) &- 1 }
+            octets.store(word: FoldedName.folded(word), at: index)
+            index &+= 8
+        }
+        octets.store(word: 0, at: index)
+    }
+
+    /// Eight octets with each ASCII capital in lower case. Length octets are below `A`, so that a
+    /// whole name can be folded without looking at its labels.
+    @inlinable
+    static func folded(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let heptets = word & (0x7F &* ones)
+        let aboveZ = heptets &+ ((0x7F &- 0x5A) &* ones)
+        let fromA = heptets &+ ((0x80 &- 0x41) &* ones)
+        let isCapital = (fromA ^ aboveZ) & ~word & (0x80 &* ones)
+        return word | isCapital &>> 2
+    }
+
+    @inlinable
+    @inline(__always)
+    static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+        let product = a.multipliedFullWidth(by: b)
+        return product.high ^ product.low
+    }
+}

@@ -1,0 +1,51 @@
+import DNS
+import Synchronization
+
+/// What upstreams answered, shared by all workers: shards with a lock each, within a byte budget.
+public final class Cache: Sendable {
+    private let shards: [Shard]
+    let seed: UInt64
+
+    private final class Shard: Sendable {
+        let state: Mutex<CacheShard>
+        init(bytes: Int) { state = Mutex(CacheShard(bytes: bytes)) }
+    }
+
+    /// The largest entry that is kept: a message of 65 535 octets and its header.
+    static let largestEntry = 65_536 + 512
+
+    /// A cache of about `bytes` octets; `seed` keys its hash and must not be guessable.
+    ///
+    /// Memory is taken as it fills. Each shard holds two of the largest answers at least.
+    public init(bytes: Int = 64 << 20, seed: UInt64) {
+        self.seed = seed
+        var count = 16
+        while count > 1 && bytes / count < 4 * Cache.largestEntry { count /= 2 }
+        let size = max(bytes / count, 4 * Cache.largestEntry)
+        shards = (0..<count).map { _ in Shard(bytes: size) }
+    }
+
+    /// Copies the entry for a question to the start of `copy`; false where there is none.
+    func find(
+        _ key: CacheKey,
+        name: borrowing FoldedName,
+        copy: inout OctetStore
+    ) -> Bool {
+        let hash = key.hash(name, seed: seed)
+        return shard(hash).state.withLock {
+            $0.find(key, name: name, hash: hash, copy: &copy)
+        }
+    }
+
+    /// Keeps an entry that `CacheEntry.compose` made with `hash(of:name:)`.
+    func insert(_ entry: Span<UInt8>, key: CacheKey, name: borrowing FoldedName, hash: UInt64) {
+        shard(hash).state.withLock { $0.insert(entry, key: key, name: name, hash: hash) }
+    }
+
+    /// How many answers are kept.
+    public var count: Int { shards.reduce(0) { $0 + $1.state.withLock { $0.count } } }
+
+    private func shard(_ hash: UInt64) -> Shard {
+        shards[Int(truncatingIfNeeded: hash >> 24) & (shards.count - 1)]
+    }
+}

@@ -1,0 +1,158 @@
+// How an upstream's answer is kept: a fixed header, the folded name, and the sections as they stand
+// in a response behind the question, compression pointers included.
+//
+//      0  size, a multiple of 8 (32)     4  AN, NS counts (16, 16)      8  hash (64, machine order)
+//     16  stored at, nanoseconds (64, machine order)                  24  lifetime, seconds (32)
+//     28  flags    29  response code    30  variant    31  name length
+//     32  type, class (16, 16)          36  AR count (16)
+//     38  error code of a failure (16)  40  body length (32)
+//     48  the folded name, zeros up to a multiple of 8, then the body
+
+import DNS
+
+/// The question that an answer belongs to, with all that makes two answers to it differ.
+struct CacheKey: BitwiseCopyable {
+    var type: RecordType
+    var `class`: RecordClass
+    var variant: Variant
+
+    /// What of a query, beside its question, decides about the upstream's answer (SEMANTICS 7).
+    struct Variant: RawRepresentable, Equatable, BitwiseCopyable {
+        var rawValue: UInt8
+
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// DO, CD and the number of the upstream group.
+        init(wantsDNSSEC: Bool, isCheckingDisabled: Bool, group: Int = 0) {
+            rawValue =
+                (wantsDNSSEC ? 1 : 0) | (isCheckingDisabled ? 2 : 0)
+                | UInt8(truncatingIfNeeded: group) << 2
+        }
+
+        var wantsDNSSEC: Bool { rawValue & 1 != 0 }
+        var isCheckingDisabled: Bool { rawValue & 2 != 0 }
+    }
+
+    /// A keyed hash over the name and the rest of the key.
+    func hash(_ name: borrowing FoldedName, seed: UInt64) -> UInt64 {
+        let rest =
+            UInt64(type.rawValue) << 32 | UInt64(`class`.rawValue) << 16
+            | UInt64(variant.rawValue)
+        return name.hash(fromLabel: 0, seed: seed &+ rest &* 0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+/// One kept answer, as a view of its octets' header. `start` is where it begins in its memory.
+struct CacheEntry {
+    let start: Int
+    let size: Int
+    let answerCount: UInt16
+    let authorityCount: UInt16
+    let additionalCount: UInt16
+    let storedAt: UInt64
+    let lifetime: UInt32
+    let flags: Flags
+    let code: ResponseCode
+    let error: ExtendedError
+    let body: Range<Int>
+
+    struct Flags: OptionSet, BitwiseCopyable {
+        let rawValue: UInt8
+        /// Asked for since it was last considered for eviction.
+        static let visited = Flags(rawValue: 1)
+        /// Replaced by a newer answer; its octets wait to be reclaimed.
+        static let dead = Flags(rawValue: 2)
+        /// The answer section has aliases, whose targets may be owned by now.
+        static let hasAliases = Flags(rawValue: 4)
+        /// The answer section is a chain whose end is missing.
+        static let isOpenChain = Flags(rawValue: 8)
+        /// The upstream vouched for it (AD).
+        static let isAuthenticData = Flags(rawValue: 16)
+        /// No upstream gave an answer; the body is the reason, as text.
+        static let isFailure = Flags(rawValue: 32)
+    }
+
+    static let headerSize = 48
+
+    /// The entry that begins at `start`.
+    init(_ octets: Span<UInt8>, at start: Int) {
+        self.start = start
+        size = Int(octets.uint32(at: start))
+        answerCount = octets.uint16(at: start + 4)
+        authorityCount = octets.uint16(at: start + 6)
+        storedAt = octets.word(at: start + 16)
+        lifetime = octets.uint32(at: start + 24)
+        flags = Flags(rawValue: octets[start + 28])
+        code = ResponseCode(rawValue: UInt16(octets[start + 29]))
+        additionalCount = octets.uint16(at: start + 36)
+        error = ExtendedError(rawValue: octets.uint16(at: start + 38))
+        let name = CacheEntry.padded(Int(octets[start + 31]))
+        let bodyStart = start + CacheEntry.headerSize + name
+        body = bodyStart..<(bodyStart + Int(octets.uint32(at: start + 40)))
+    }
+
+    /// Whether the entry at `start` is the one for a question.
+    static func matches(
+        _ octets: Span<UInt8>,
+        at start: Int,
+        key: CacheKey,
+        name: borrowing FoldedName
+    ) -> Bool {
+        octets.uint16(at: start + 32) == key.type.rawValue
+            && octets.uint16(at: start + 34) == key.class.rawValue
+            && octets[start + 30] == key.variant.rawValue
+            && Int(octets[start + 31]) == name.count
+            && name.matches(octets, at: start + headerSize, fromLabel: 0)
+    }
+
+    /// What `compose` needs to know beside the body.
+    struct Description: BitwiseCopyable {
+        var answerCount: UInt16 = 0
+        var authorityCount: UInt16 = 0
+        var additionalCount: UInt16 = 0
+        var lifetime: UInt32 = 0
+        var flags: Flags = []
+        var code = ResponseCode.noError
+        var error = ExtendedError.other
+    }
+
+    /// Writes an entry, its body a range of another store, to the start of a store; gives its size.
+    static func compose(
+        _ description: Description,
+        key: CacheKey,
+        name: borrowing FoldedName,
+        hash: UInt64,
+        storedAt: Instant,
+        body: borrowing OctetStore,
+        _ range: Range<Int>,
+        into store: inout OctetStore
+    ) -> Int {
+        let body = body.span.extracting(range)
+        var octets = store.mutableSpan
+        let nameSize = padded(name.count)
+        let size = padded(headerSize + nameSize + body.count)
+        octets.store(UInt32(truncatingIfNeeded: size), at: 0)
+        octets.store(description.answerCount, at: 4)
+        octets.store(description.authorityCount, at: 6)
+        octets.store(word: hash, at: 8)
+        octets.store(word: storedAt.nanoseconds, at: 16)
+        octets.store(description.lifetime, at: 24)
+        octets[28] = description.flags.rawValue
+        octets[29] = UInt8(truncatingIfNeeded: description.code.rawValue)
+        octets[30] = key.variant.rawValue
+        octets[31] = UInt8(truncatingIfNeeded: name.count)
+        octets.store(key.type.rawValue, at: 32)
+        octets.store(key.class.rawValue, at: 34)
+        octets.store(description.additionalCount, at: 36)
+        octets.store(description.error.rawValue, at: 38)
+        octets.store(UInt32(truncatingIfNeeded: body.count), at: 40)
+        octets.store(0 as UInt32, at: 44)
+        octets.store(word: 0, at: headerSize + nameSize - 8)
+        octets.copy(name.octets, at: headerSize)
+        octets.copy(body, at: headerSize + nameSize)
+        return size
+    }
+
+    /// Rounded up to a multiple of eight.
+    static func padded(_ count: Int) -> Int { (count &+ 7) & ~7 }
+}

@@ -1,0 +1,185 @@
+// Stage 2: names that override zones own.
+
+import DNS
+import Zones
+
+extension Resolver {
+    mutating func answerLocally(
+        _ index: borrowing ZoneIndex,
+        _ lookup: Lookup,
+        _ query: Query,
+        _ owner: Int,
+        _ response: inout Response,
+        _ writer: inout MessageWriter
+    ) -> Step {
+        if owner == Header.size {
+            response.isAuthoritative = true
+            counts.overridden &+= 1
+            explain(index, lookup, query, &response)
+        }
+        switch lookup.kind {
+        case .answer:
+            if let node = lookup.node {
+                appendAnswer(index, node, query, owner, &response, &writer)
+            }
+        case .cname:
+            guard let node = lookup.node, let rrset = index.rrset(.cname, at: node) else { break }
+            let target = writer.count + 12
+            guard append(rrset, of: index, owner, &response, &writer) else { break }
+            return .alias(target)
+        case .dname:
+            return answerWithDNAME(index, lookup, owner, &response, &writer)
+        case .referral:
+            refer(index, lookup, owner, &response, &writer)
+        case .pointer:
+            guard let node = lookup.node else { break }
+            if index.appendPointer(to: node, owner: owner, writer: &writer) {
+                response.answerCount &+= 1
+            } else {
+                response.isTruncated = true
+            }
+        case .noData, .nxDomain:
+            if lookup.kind == .nxDomain { response.code = .nxDomain }
+            let hasRoom = index.appendSOA(
+                for: lookup,
+                name: target,
+                owner: owner,
+                generation: policy.settings.generation,
+                to: &writer
+            )
+            if hasRoom { response.authorityCount &+= 1 } else { response.isTruncated = true }
+        case .notOwned, .forward, .drop, .tcpOnly:
+            return .pass
+        }
+        return .done
+    }
+
+    /// Says which file and line decided, where the answer is not what the public DNS has.
+    mutating func explain(
+        _ index: borrowing ZoneIndex,
+        _ lookup: Lookup,
+        _ query: Query,
+        _ response: inout Response
+    ) {
+        guard query.hasEDNS, index.kind != .authoritative, let node = lookup.node else { return }
+        response.error = .forgedAnswer
+        explanation.clear()
+        explanation.append(index.label(of: node))
+        var line = index.line(of: node)
+        if lookup.kind == .answer || lookup.kind == .cname,
+            let rrset = index.rrset(lookup.kind == .cname ? .cname : query.type, at: node)
+        {
+            line = rrset.line
+        }
+        guard line > 0 else { return }
+        explanation.append(UInt8(ascii: ":"))
+        explanation.append(decimal: UInt64(line))
+    }
+
+    mutating func appendAnswer(
+        _ index: borrowing ZoneIndex,
+        _ node: ZoneIndex.Node,
+        _ query: Query,
+        _ owner: Int,
+        _ response: inout Response,
+        _ writer: inout MessageWriter
+    ) {
+        let start = writer.count
+        if query.type == .any {
+            // Over UDP one RRset is enough of an answer (RFC 8482, 4.1).
+            let count = query.isStream ? index.rrsetCount(of: node) : 1
+            for number in 0..<count {
+                guard let rrset = index.rrset(number: number, at: node),
+                    append(rrset, of: index, owner, &response, &writer)
+                else { return }
+            }
+            return
+        }
+        guard let rrset = index.rrset(query.type, at: node),
+            append(rrset, of: index, owner, &response, &writer), index.kind == .authoritative
+        else { return }
+        let addresses = index.appendAddresses(
+            forRecordsIn: start..<writer.count,
+            scratch: &scratch,
+            to: &writer
+        )
+        response.additionalCount &+= addresses.count
+    }
+
+    /// Appends an RRset to the answer section; false where the message is full.
+    func append(
+        _ rrset: ZoneIndex.RRset,
+        of index: borrowing ZoneIndex,
+        _ owner: Int,
+        _ response: inout Response,
+        _ writer: inout MessageWriter
+    ) -> Bool {
+        let appended = index.append(rrset, owner: owner, to: &writer)
+        response.answerCount &+= appended.count
+        if !appended.isComplete { response.isTruncated = true }
+        return appended.isComplete
+    }
+
+    func answerWithDNAME(
+        _ index: borrowing ZoneIndex,
+        _ lookup: Lookup,
+        _ owner: Int,
+        _ response: inout Response,
+        _ writer: inout MessageWriter
+    ) -> Step {
+        guard let node = lookup.node, let rrset = index.rrset(.dname, at: node) else {
+            return .done
+        }
+        let place = owner + target.start(ofLabel: lookup.label)
+        let record = writer.count
+        guard append(rrset, of: index, place, &response, &writer) else { return .done }
+        let mark = writer.count
+        do throws(WireError) {
+            let alias = try index.appendSynthesizedCNAME(
+                name: target,
+                owner: owner,
+                label: lookup.label,
+                target: record + 12,
+                ttl: writer.message.uint32(at: record + 6),
+                to: &writer
+            )
+            response.answerCount &+= 1
+            return .alias(alias)
+        } catch {
+            writer.rewind(to: mark)
+            if error.kind == .nameTooLong {
+                response.code = .yxDomain
+            } else {
+                response.isTruncated = true
+            }
+            return .done
+        }
+    }
+
+    mutating func refer(
+        _ index: borrowing ZoneIndex,
+        _ lookup: Lookup,
+        _ owner: Int,
+        _ response: inout Response,
+        _ writer: inout MessageWriter
+    ) {
+        guard let node = lookup.node, let rrset = index.rrset(.ns, at: node) else { return }
+        if owner == Header.size { response.isAuthoritative = false }
+        let start = writer.count
+        let place = owner + target.start(ofLabel: lookup.label)
+        let servers = index.append(rrset, owner: place, to: &writer)
+        response.authorityCount &+= servers.count
+        guard servers.isComplete else {
+            response.isTruncated = true
+            return
+        }
+        let glue = index.appendAddresses(
+            forRecordsIn: start..<writer.count,
+            scratch: &scratch,
+            to: &writer
+        )
+        response.additionalCount &+= glue.count
+        // Without glue the servers cannot be found (RFC 9471).
+        if !glue.isComplete { response.isTruncated = true }
+    }
+}

@@ -1,0 +1,134 @@
+import DNS
+
+/// The state of a response while its stages write it: what the header and OPT will say.
+///
+/// The sections stand in the writer; this counts them and finishes them in one place.
+struct Response: BitwiseCopyable {
+    var code = ResponseCode.noError
+    var isAuthoritative = false
+    var isAuthenticData = false
+    var isTruncated = false
+    var answerCount: UInt16 = 0
+    var authorityCount: UInt16 = 0
+    var additionalCount: UInt16 = 0
+    /// Why the answer is what it is, for people who ask with EDNS.
+    var error: ExtendedError?
+
+    /// How many octets must stay free for what `finish` appends.
+    static func reserve(for query: Query) -> Int { query.hasEDNS ? EDNS.emptySize : 0 }
+
+    /// Appends the OPT record with its Extended DNS Error (as far as there is room) and writes the
+    /// header. `explanation` is the error's text.
+    mutating func finish(
+        _ writer: inout MessageWriter,
+        for query: Query,
+        echoesQuestion: Bool = true,
+        explanation: Span<UInt8>
+    ) -> Int {
+        if query.hasEDNS {
+            writer.setLimit(query.limit)
+            appendOPT(to: &writer, explanation: explanation, isDNSSEC: query.wantsDNSSEC)
+        }
+        // The copied bits: opcode, RD and CD; the rest is ours to say.
+        var flags = Flags(rawValue: query.flags.rawValue & 0x7910)
+        flags.isResponse = true
+        flags.offersRecursion = true
+        flags.isAuthoritative = isAuthoritative
+        flags.isTruncated = isTruncated
+        flags.isAuthenticData = isAuthenticData && query.understandsAD
+        flags.responseCode = code
+        writer.overwrite(
+            Header(
+                id: query.id,
+                flags: flags,
+                questionCount: echoesQuestion ? 1 : 0,
+                answerCount: answerCount,
+                authorityCount: authorityCount,
+                additionalCount: additionalCount
+            )
+        )
+        return writer.count
+    }
+
+    private mutating func appendOPT(
+        to writer: inout MessageWriter,
+        explanation: Span<UInt8>,
+        isDNSSEC: Bool
+    ) {
+        let mark = writer.count
+        do throws(WireError) {
+            try writer.append(UInt8(0))
+            try writer.append(RecordType.opt.rawValue)
+            try writer.append(UInt16(Query.largestDatagram))
+            try writer.append(UInt8(truncatingIfNeeded: code.rawValue >> 4))
+            try writer.append(UInt8(0))
+            try writer.append(isDNSSEC ? 0x8000 : UInt16(0))
+            try writer.append(UInt16(0))
+            additionalCount &+= 1
+        } catch {
+            writer.rewind(to: mark)
+            return
+        }
+        guard let error else { return }
+        let options = writer.count
+        do throws(WireError) {
+            try writer.append(OptionCode.extendedError.rawValue)
+            try writer.append(UInt16(truncatingIfNeeded: 2 + explanation.count))
+            try writer.append(error.rawValue)
+            try writer.append(explanation)
+            writer.overwrite(
+                UInt16(truncatingIfNeeded: writer.count - options),
+                at: options - 2
+            )
+        } catch {
+            writer.rewind(to: options)
+        }
+    }
+}
+
+/// The text of an Extended DNS Error while it is put together; what does not fit is left out.
+struct Explanation: ~Copyable {
+    private var octets = InlineArray<128, UInt8>(repeating: 0)
+    private var count = 0
+
+    var text: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { octets.span.extracting(0..<count) }
+    }
+
+    mutating func clear() { count = 0 }
+
+    mutating func append(_ octet: UInt8) {
+        guard count < octets.count else { return }
+        octets[count] = octet
+        count &+= 1
+    }
+
+    mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { text in
+            // Safe: the index stays below the buffer's own count.
+            for index in 0..<text.count { append(unsafe text[index]) }
+        }
+    }
+
+    mutating func append(_ text: Span<UInt8>) {
+        for index in text.indices { append(text[index]) }
+    }
+
+    mutating func append(_ store: borrowing OctetStore, _ range: Range<Int>) {
+        append(store.span.extracting(range))
+    }
+
+    mutating func append(_ text: String) {
+        for octet in text.utf8 { append(octet) }
+    }
+
+    mutating func append(decimal value: UInt64) {
+        var divisor: UInt64 = 1
+        while value / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            append(UInt8(truncatingIfNeeded: value / divisor % 10) + 0x30)
+            divisor /= 10
+        }
+    }
+}

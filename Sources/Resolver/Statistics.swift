@@ -1,0 +1,28 @@
+/// What a resolver has done, as plain counts; summed over workers on request.
+public struct ResolverStatistics: Sendable, Equatable {
+    /// Queries that were read.
+    public var queries: UInt64 = 0
+    /// Answered from override zones.
+    public var overridden: UInt64 = 0
+    /// Answered from the cache at once.
+    public var cacheHits: UInt64 = 0
+    /// Waited for an upstream.
+    public var waited: UInt64 = 0
+    /// Answered REFUSED: a client that is not served, or a name that is not.
+    public var refused: UInt64 = 0
+    /// Answered FORMERR, NOTIMP or BADVERS.
+    public var malformed: UInt64 = 0
+    /// Answered SERVFAIL.
+    public var failed: UInt64 = 0
+    /// Not answered: responses, fragments, and names whose policy is to drop.
+    public var dropped: UInt64 = 0
+    /// Queries sent upstream.
+    public var upstreamQueries: UInt64 = 0
+    /// Upstream messages that matched nothing.
+    public var mismatches: UInt64 = 0
+    /// Exchanges given up to make room.
+    public var shed: UInt64 = 0
+
+    /// No counts.
+    public init() {}
+}

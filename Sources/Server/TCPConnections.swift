@@ -1,0 +1,380 @@
+import DNS
+import Platform
+import Resolver
+
+/// A worker's client connections: a fixed table of slots, and the order in which they fell idle.
+///
+/// Invariants: a slot is free exactly when its socket is not open; the open ones are linked from
+/// the one whose last activity is the oldest to the newest; `clients` holds each open slot's
+/// client, so that counting them reads one run of memory.
+struct TCPConnections: ~Copyable {
+    private var slots: FixedArray<TCPConnection>
+    private var clients: FixedArray<IPAddress>
+    private var free: [Int32]
+    private var oldest: Int32 = -1
+    private var newest: Int32 = -1
+    private var dirty: [Int32] = []
+    /// What one read brings in, behind what was left of the last.
+    private var inbox = OctetBuffer(capacity: TCPConnections.readSize + 2 + 65_535)
+    /// Replies to what was read, until they are written with one call.
+    private var outbox = OctetBuffer(capacity: TCPConnections.writeSize + 2 + 65_535)
+
+    let perClient: Int
+    let idleNanoseconds: UInt64
+
+    private static var readSize: Int { 64 << 10 }
+    private static var writeSize: Int { 64 << 10 }
+
+    init(capacity: Int, perClient: Int, idleMilliseconds: UInt64) {
+        slots = FixedArray(count: capacity) { _ in TCPConnection() }
+        clients = FixedArray(count: capacity) { _ in IPAddress(high: 0, low: 0) }
+        free = (0..<Int32(capacity)).reversed()
+        dirty.reserveCapacity(capacity)
+        self.perClient = perClient
+        idleNanoseconds = idleMilliseconds * 1_000_000
+    }
+
+    /// How many are open.
+    var openCount: Int { slots.count - free.count }
+
+    /// When the next connection may have to be closed.
+    var nextDeadline: UInt64? {
+        oldest >= 0 ? slots[Int(oldest)].lastActivity + idleNanoseconds : nil
+    }
+
+    // MARK: Opening and closing
+
+    /// Takes a new connection up, and gives its slot; or nil when a limit is reached and no
+    /// connection is idle that could make room.
+    mutating func open(
+        _ socket: consuming StreamSocket,
+        from client: IPAddress,
+        to localAddress: IPAddress,
+        watchedBy poller: borrowing Poller,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) -> Int? {
+        var count = 0
+        for index in clients.indices
+        where clients[index].low == client.low && clients[index].high == client.high {
+            count += 1
+        }
+        if count >= perClient {
+            guard displaceOldest(of: client, counting: &statistics) else { return nil }
+        } else if free.isEmpty {
+            guard displaceOldest(of: nil, counting: &statistics) else { return nil }
+        }
+        guard let slot = free.popLast().map(Int.init) else { return nil }
+        let token = Source.connection.token(slot: slot, generation: slots[slot].generation)
+        guard (try? poller.add(socket.descriptor, for: .readable, as: token)) != nil else {
+            free.append(Int32(slot))
+            return nil
+        }
+        slots[slot].socket = socket
+        slots[slot].client = client
+        slots[slot].localAddress = localAddress
+        slots[slot].interest = .readable
+        slots[slot].lastActivity = now.nanoseconds
+        clients[slot] = client
+        link(Int32(slot))
+        return slot
+    }
+
+    /// The slot that an event's token names, or nil when its connection has gone.
+    func slot(of token: Poller.Token) -> Int? {
+        isOpen(token.slot, token.generation) ? token.slot : nil
+    }
+
+    private func isOpen(_ slot: Int, _ generation: UInt32) -> Bool {
+        slot < slots.count && slots[slot].generation == generation && slots[slot].socket.isOpen
+    }
+
+    mutating func close(_ slot: Int) {
+        unlink(Int32(slot))
+        let generation = slots[slot].generation &+ 1
+        // A dirty slot stays in the list of those to be written, where it is passed over.
+        let isDirty = slots[slot].isDirty
+        slots[slot] = TCPConnection()
+        slots[slot].generation = generation
+        slots[slot].isDirty = isDirty
+        clients[slot] = IPAddress(high: 0, low: 0)
+        free.append(Int32(slot))
+    }
+
+    /// Closes the connection, of one client or of all, that has been idle the longest.
+    private mutating func displaceOldest(
+        of client: IPAddress?,
+        counting statistics: inout Statistics
+    ) -> Bool {
+        var index = oldest
+        while index >= 0 {
+            let slot = Int(index)
+            if slots[slot].inFlight == 0 && slots[slot].unsent.isEmpty
+                && (client == nil || client == slots[slot].client)
+            {
+                close(slot)
+                statistics.connectionsDisplaced += 1
+                return true
+            }
+            index = slots[slot].newer
+        }
+        return false
+    }
+
+    /// Closes the connections on which nothing has happened for too long. One with queries in
+    /// flight gets more time, but not for ever.
+    mutating func expire(at now: Instant, counting statistics: inout Statistics) {
+        while oldest >= 0 {
+            let slot = Int(oldest)
+            guard slots[slot].lastActivity + idleNanoseconds <= now.nanoseconds else { return }
+            if slots[slot].inFlight > 0 && slots[slot].unsent.isEmpty && slots[slot].extensions < 3
+            {
+                let extensions = slots[slot].extensions + 1
+                moveToNewest(slot, now)
+                slots[slot].extensions = extensions
+            } else {
+                close(slot)
+                statistics.connectionsTimedOut += 1
+            }
+        }
+    }
+
+    /// Listens to no client any more; those that wait for nothing are closed.
+    mutating func finishReading(watchedBy poller: borrowing Poller) {
+        var index = oldest
+        while index >= 0 {
+            let slot = Int(index)
+            index = slots[slot].newer
+            slots[slot].isFinished = true
+            slots[slot].hasBacklog = false
+            settle(slot, poller)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads what a client has sent, hands each whole query to the resolver, and writes all
+    /// replies that are there at once with one call.
+    mutating func read(
+        _ slot: Int,
+        for resolver: inout Resolver,
+        watchedBy poller: borrowing Poller,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        var filled = slots[slot].unread.take(into: &inbox)
+        // Complete queries that had to wait may fill the inbox; then they come first.
+        if filled < inbox.capacity && !slots[slot].isFinished {
+            do throws(Errno) {
+                switch try slots[slot].socket.read(into: &inbox, at: filled) {
+                case .octets(let count): filled += count
+                case .wouldBlock: break
+                case .end: slots[slot].isFinished = true
+                }
+            } catch {
+                close(slot)
+                return
+            }
+        }
+        var offset = 0
+        repeat {
+            guard let written = handle(&offset, filled, slot, &resolver, now, &statistics) else {
+                close(slot)
+                statistics.connectionsNotDNS += 1
+                return
+            }
+            guard write(written, slot, now) else {
+                close(slot)
+                return
+            }
+        } while slots[slot].hasBacklog && !slots[slot].isSaturated
+        if offset < filled { slots[slot].unread.append(offset..<filled, of: inbox) }
+        settle(slot, poller)
+    }
+
+    /// Hands the queries in the inbox from `offset` on to the resolver, as far as the outbox and
+    /// the client's limits go; gives how many octets of replies stand in the outbox, or nil when
+    /// what came is not DNS.
+    private mutating func handle(
+        _ offset: inout Int,
+        _ filled: Int,
+        _ slot: Int,
+        _ resolver: inout Resolver,
+        _ now: Instant,
+        _ statistics: inout Statistics
+    ) -> Int? {
+        if !slots[slot].isVouchedFor {
+            switch Framing.opening(of: inbox.octets(0..<filled)) {
+            case .isDNS: slots[slot].isVouchedFor = true
+            case .isNotDNS: return nil
+            case .undecided: return 0
+            }
+        }
+        let client = Client(
+            address: slots[slot].client,
+            localAddress: slots[slot].localAddress,
+            transport: .tcp,
+            returnPath: ConnectionReturnPath(slot: slot, generation: slots[slot].generation).words
+        )
+        var written = 0
+        var isUseful = false
+        slots[slot].hasBacklog = false
+        frames: while true {
+            switch Framing.frame(in: inbox.octets(0..<filled), at: offset) {
+            case .incomplete: break frames
+            case .malformed: return nil
+            case .message(let length):
+                if slots[slot].isSaturated || written >= TCPConnections.writeSize {
+                    slots[slot].hasBacklog = true
+                    break frames
+                }
+                statistics.queriesTCP += 1
+                let disposition = resolver.handle(
+                    offset + 2..<offset + 2 + length,
+                    of: inbox,
+                    from: client,
+                    at: now,
+                    framedInto: &outbox,
+                    at: written
+                )
+                switch disposition {
+                case .respond(let count):
+                    written += 2 + count
+                    isUseful = true
+                    statistics.answeredAtOnce += 1
+                case .wait:
+                    isUseful = true
+                    slots[slot].inFlight += 1
+                case .drop: statistics.dropped += 1
+                }
+                offset += 2 + length
+            }
+        }
+        if isUseful { moveToNewest(slot, now) }
+        return written
+    }
+
+    // MARK: Writing
+
+    /// Writes the first octets of the outbox, behind what the client has not taken yet; gives
+    /// whether the connection is still good.
+    private mutating func write(_ count: Int, _ slot: Int, _ now: Instant) -> Bool {
+        guard count > 0 else { return true }
+        guard slots[slot].unsent.isEmpty else {
+            slots[slot].unsent.append(0..<count, of: outbox)
+            return flush(slot, now)
+        }
+        do throws(Errno) {
+            let sent = try slots[slot].socket.write(0..<count, of: outbox)
+            if sent < count { slots[slot].unsent.append(sent..<count, of: outbox) }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Writes what waits, as far as the client takes it; gives whether the connection is good.
+    private mutating func flush(_ slot: Int, _ now: Instant) -> Bool {
+        guard !slots[slot].unsent.isEmpty else { return true }
+        do throws(Errno) {
+            try slots[slot].flush()
+        } catch {
+            return false
+        }
+        // Only a client that takes everything counts as active: not one that takes an octet a
+        // second and has us keep the rest.
+        if slots[slot].unsent.isEmpty { moveToNewest(slot, now) }
+        return true
+    }
+
+    /// Adds a reply that was finished later; it is written by `flush`. Gives whether the client
+    /// is still there.
+    mutating func append(
+        _ length: Int,
+        draftedIn replies: borrowing OutboundDatagrams,
+        to path: ConnectionReturnPath
+    ) -> Bool {
+        let slot = path.slot
+        guard isOpen(slot, path.generation) else { return false }
+        slots[slot].unsent.appendFramed(length, draftedIn: replies)
+        slots[slot].inFlight -= 1
+        if !slots[slot].isDirty {
+            slots[slot].isDirty = true
+            dirty.append(Int32(slot))
+        }
+        return true
+    }
+
+    /// Writes the replies that were added in this turn, one call a connection.
+    mutating func flush(
+        for resolver: inout Resolver,
+        watchedBy poller: borrowing Poller,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        while let index = dirty.popLast() {
+            let slot = Int(index)
+            slots[slot].isDirty = false
+            guard slots[slot].socket.isOpen else { continue }
+            resume(slot, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
+        }
+    }
+
+    /// Writes what waits, and handles the queries that had to wait for that.
+    mutating func resume(
+        _ slot: Int,
+        for resolver: inout Resolver,
+        watchedBy poller: borrowing Poller,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        guard flush(slot, now) else {
+            close(slot)
+            return
+        }
+        if slots[slot].hasBacklog && !slots[slot].isSaturated {
+            read(slot, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
+        } else {
+            settle(slot, poller)
+        }
+    }
+
+    /// Closes a connection that nothing can come of, or tells the poller what it waits for now.
+    private mutating func settle(_ slot: Int, _ poller: borrowing Poller) {
+        if slots[slot].isDone {
+            close(slot)
+            return
+        }
+        let wanted = slots[slot].wantedInterest
+        guard wanted != slots[slot].interest else { return }
+        slots[slot].interest = wanted
+        let token = Source.connection.token(slot: slot, generation: slots[slot].generation)
+        if (try? poller.change(slots[slot].socket.descriptor, to: wanted, as: token)) == nil {
+            close(slot)
+        }
+    }
+
+    // MARK: The order of activity
+
+    private mutating func moveToNewest(_ slot: Int, _ now: Instant) {
+        slots[slot].lastActivity = now.nanoseconds
+        slots[slot].extensions = 0
+        guard newest != Int32(slot) else { return }
+        unlink(Int32(slot))
+        link(Int32(slot))
+    }
+
+    private mutating func link(_ index: Int32) {
+        slots[Int(index)].older = newest
+        slots[Int(index)].newer = -1
+        if newest >= 0 { slots[Int(newest)].newer = index } else { oldest = index }
+        newest = index
+    }
+
+    private mutating func unlink(_ index: Int32) {
+        let older = slots[Int(index)].older
+        let newer = slots[Int(index)].newer
+        if older >= 0 { slots[Int(older)].newer = newer } else { oldest = newer }
+        if newer >= 0 { slots[Int(newer)].older = older } else { newest = older }
+    }
+}

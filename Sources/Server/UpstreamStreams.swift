@@ -1,0 +1,264 @@
+import DNS
+import Platform
+import Resolver
+
+/// A worker's TCP connections to the upstreams: one each, opened when a query needs it, kept while
+/// queries come, with many queries in flight (RFC 7766, 6.2.1.1).
+struct UpstreamStreams: ~Copyable {
+    struct Stream: ~Copyable {
+        var socket = StreamSocket.none
+        var generation: UInt32 = 0
+        var isConnected = false
+        /// Octets of a message that is not complete.
+        var unread = OctetQueue()
+        /// Queries that are to be written, framed.
+        var unsent = OctetQueue()
+        var isDirty = false
+        var lastUse: UInt64 = 0
+
+        mutating func flush() throws(Errno) {
+            if !unsent.isEmpty { try socket.write(from: &unsent) }
+        }
+    }
+
+    private var streams: FixedArray<Stream>
+    private var addresses: [SocketAddress]
+    private var lastGeneration: UInt32 = 0
+    private var openCount = 0
+    private var nextSweep: UInt64 = 0
+    private var inbox = OctetBuffer(capacity: (64 << 10) + 2 + 65_535)
+
+    /// A connection that is not established within this time has failed.
+    private static var connectTime: UInt64 { 3_000_000_000 }
+    /// A connection is kept so long after its last query; most servers end theirs after ten seconds.
+    private static var idleTime: UInt64 { 8_000_000_000 }
+    private static var sweepInterval: UInt64 { 1_000_000_000 }
+    /// More than this is never waiting on a connection that works.
+    private static var unsentLimit: Int { 256 << 10 }
+
+    init(upstreams: [Policy.Upstream]) {
+        addresses = upstreams.map { SocketAddress($0) }
+        streams = FixedArray(count: upstreams.count) { _ in Stream() }
+    }
+
+    /// Serves another list of upstreams; an upstream that keeps its place keeps its connection.
+    mutating func adopt(_ upstreams: [Policy.Upstream]) {
+        let adopted = upstreams.map { SocketAddress($0) }
+        guard adopted != addresses else { return }
+        var table = FixedArray(count: adopted.count) { _ in Stream() }
+        for index in streams.indices {
+            if index < adopted.count && adopted[index] == addresses[index] {
+                swap(&table[index], &streams[index])
+            } else {
+                close(index)
+            }
+        }
+        streams = table
+        addresses = adopted
+    }
+
+    /// When connections should next be looked through for ones that idle or never came up.
+    var nextDeadline: UInt64? { openCount > 0 ? nextSweep : nil }
+
+    // MARK: Sending
+
+    /// Adds a query for an upstream; it is written by `flush`, or when the connection is there.
+    mutating func append(
+        _ length: Int,
+        draftedIn queries: borrowing OutboundDatagrams,
+        upstream: Int,
+        for resolver: inout Resolver,
+        watchedBy poller: borrowing Poller,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        guard upstream >= 0 && upstream < addresses.count else {
+            resolver.pathFailed(.stream(upstream: upstream), at: now)
+            return
+        }
+        if !streams[upstream].socket.isOpen {
+            do throws(Errno) {
+                try open(upstream, poller, now)
+            } catch {
+                statistics.upstreamFailures += 1
+                resolver.pathFailed(.stream(upstream: upstream), at: now)
+                return
+            }
+        }
+        guard streams[upstream].unsent.count <= UpstreamStreams.unsentLimit else {
+            fail(upstream, for: &resolver, at: now, counting: &statistics)
+            return
+        }
+        streams[upstream].unsent.appendFramed(length, draftedIn: queries)
+        streams[upstream].isDirty = true
+        streams[upstream].lastUse = now.nanoseconds
+        statistics.upstreamQueriesTCP += 1
+    }
+
+    /// Writes what `append` has gathered, one call a connection.
+    mutating func flush(
+        for resolver: inout Resolver,
+        watchedBy poller: borrowing Poller,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        guard openCount > 0 else { return }
+        for index in streams.indices where streams[index].isDirty {
+            streams[index].isDirty = false
+            // What is already watched for writing waits its turn.
+            guard streams[index].isConnected else { continue }
+            write(index, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
+        }
+    }
+
+    private mutating func write(
+        _ index: Int,
+        for resolver: inout Resolver,
+        watchedBy poller: borrowing Poller,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        do throws(Errno) {
+            try streams[index].flush()
+            let interest: Poller.Readiness =
+                streams[index].unsent.isEmpty ? .readable : [.readable, .writable]
+            try poller.change(streams[index].socket.descriptor, to: interest, as: token(index))
+        } catch {
+            fail(index, for: &resolver, at: now, counting: &statistics)
+        }
+    }
+
+    private mutating func open(
+        _ index: Int,
+        _ poller: borrowing Poller,
+        _ now: Instant
+    ) throws(Errno) {
+        let socket = try StreamSocket(connectingTo: addresses[index])
+        lastGeneration &+= 1
+        streams[index].generation = lastGeneration
+        try poller.add(socket.descriptor, for: [.readable, .writable], as: token(index))
+        streams[index].socket = socket
+        if openCount == 0 { nextSweep = now.nanoseconds + UpstreamStreams.sweepInterval }
+        openCount += 1
+    }
+
+    private func token(_ index: Int) -> Poller.Token {
+        Source.upstreamStream.token(slot: index, generation: streams[index].generation)
+    }
+
+    private mutating func close(_ index: Int) {
+        guard streams[index].socket.isOpen else { return }
+        streams[index] = Stream()
+        openCount -= 1
+    }
+
+    /// Closes a connection that broke, and tells the resolver.
+    private mutating func fail(
+        _ index: Int,
+        for resolver: inout Resolver,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        close(index)
+        statistics.upstreamFailures += 1
+        resolver.pathFailed(.stream(upstream: index), at: now)
+    }
+
+    // MARK: Receiving
+
+    /// Does what a connection is ready for: finishes connecting, writes, reads.
+    mutating func advance(
+        _ token: Poller.Token,
+        _ readiness: Poller.Readiness,
+        for resolver: inout Resolver,
+        watchedBy poller: borrowing Poller,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        let index = token.slot
+        guard
+            index < streams.count && streams[index].socket.isOpen
+                && streams[index].generation == token.generation
+        else { return }
+        if !streams[index].isConnected {
+            guard streams[index].socket.connectionError == nil else {
+                fail(index, for: &resolver, at: now, counting: &statistics)
+                return
+            }
+            streams[index].isConnected = true
+        }
+        if readiness.contains(.writable) {
+            write(index, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
+        }
+        if !readiness.isDisjoint(with: [.readable, .failed]) && streams[index].socket.isOpen {
+            read(index, for: &resolver, at: now, counting: &statistics)
+        }
+    }
+
+    private mutating func read(
+        _ index: Int,
+        for resolver: inout Resolver,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        var filled = streams[index].unread.take(into: &inbox)
+        var hasEnded = false
+        do throws(Errno) {
+            switch try streams[index].socket.read(into: &inbox, at: filled) {
+            case .octets(let count): filled += count
+            case .wouldBlock: break
+            case .end: hasEnded = true
+            }
+        } catch {
+            hasEnded = true
+        }
+        var offset = 0
+        messages: while true {
+            switch Framing.frame(in: inbox.octets(0..<filled), at: offset) {
+            case .message(let length):
+                resolver.receive(
+                    offset + 2..<offset + 2 + length,
+                    of: inbox,
+                    over: .stream(upstream: index),
+                    at: now
+                )
+                statistics.upstreamMessagesTCP += 1
+                offset += 2 + length
+            case .incomplete: break messages
+            case .malformed:
+                hasEnded = true
+                break messages
+            }
+        }
+        if hasEnded {
+            // An upstream may end a connection that nobody waits on: that is no failure.
+            if resolver.exchangesInFlight(on: .stream(upstream: index)) == 0 {
+                close(index)
+            } else {
+                fail(index, for: &resolver, at: now, counting: &statistics)
+            }
+        } else if offset < filled {
+            streams[index].unread.append(offset..<filled, of: inbox)
+        }
+    }
+
+    /// Looks through the connections for ones that idle or never came up.
+    mutating func sweep(
+        _ resolver: inout Resolver,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        guard openCount > 0 && now.nanoseconds >= nextSweep else { return }
+        nextSweep = now.nanoseconds + UpstreamStreams.sweepInterval
+        for index in streams.indices where streams[index].socket.isOpen {
+            let unused = now.nanoseconds - streams[index].lastUse
+            if !streams[index].isConnected && unused >= UpstreamStreams.connectTime {
+                fail(index, for: &resolver, at: now, counting: &statistics)
+            } else if unused >= UpstreamStreams.idleTime
+                && resolver.exchangesInFlight(on: .stream(upstream: index)) == 0
+            {
+                close(index)
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import DNS
+import Platform
+import Zones
+
+/// What the command line asks for.
+struct Arguments {
+    var listen: [SocketAddress] = []
+    var zones: [ZoneFile] = []
+    var upstreams: [SocketAddress]?
+    var allowed: [IPPrefix] = []
+    var workers: Int?
+    var logFormat: Log.Format?
+    var checksOnly = false
+    var asksForHelp = false
+    var asksForVersion = false
+
+    /// Why a command line cannot be taken; one sentence that says what to write instead.
+    struct UsageError: Error {
+        let sentence: String
+    }
+
+    init(_ words: [String]) throws(UsageError) {
+        var index = 0
+        while index < words.count {
+            var word = words[index]
+            index += 1
+            var attached: String?
+            if word.hasPrefix("--"), let equals = word.firstIndex(of: "=") {
+                attached = String(word[word.index(after: equals)...])
+                word = String(word[..<equals])
+            }
+            func value() throws(UsageError) -> String {
+                if let attached { return attached }
+                guard index < words.count else {
+                    throw UsageError(sentence: "\(word) needs a value; see 'detourd --help'")
+                }
+                index += 1
+                return words[index - 1]
+            }
+            switch word {
+            case "--listen": listen.append(try Arguments.address(try value(), word, port: 53))
+            case "--zone": zones.append(Arguments.file(try value(), .override))
+            case "--hosts": zones.append(Arguments.file(try value(), .hosts))
+            case "--authoritative": zones.append(try Arguments.zone(try value(), .authoritative))
+            case "--rpz": zones.append(try Arguments.zone(try value(), .rpz))
+            case "--upstream":
+                upstreams = (upstreams ?? []) + [try Arguments.address(try value(), word, port: 53)]
+            case "--no-upstream": upstreams = []
+            case "--allow": allowed.append(try Arguments.prefix(try value()))
+            case "--workers": workers = try Arguments.count(try value(), word)
+            case "--log-format": logFormat = try Arguments.format(try value())
+            case "--check": checksOnly = true
+            case "--help", "-h": asksForHelp = true
+            case "--version": asksForVersion = true
+            default: throw UsageError(sentence: Arguments.unknown(word))
+            }
+            let takesNothing = ["--no-upstream", "--check", "--help", "--version"]
+            if let attached, takesNothing.contains(word) {
+                throw UsageError(sentence: "\(word) takes no value, but '\(attached)' was given")
+            }
+        }
+    }
+
+    private static func address(
+        _ text: String,
+        _ option: String,
+        port: UInt16
+    ) throws(UsageError) -> SocketAddress {
+        guard let address = SocketAddress(scanning: text, port: port) else {
+            throw UsageError(
+                sentence: "\(option) \(text): not an address; write 192.0.2.1, 192.0.2.1:5300, "
+                    + "2001:db8::1 or [2001:db8::1]:5300"
+            )
+        }
+        return address
+    }
+
+    private static func file(_ path: String, _ kind: ZoneKind, origin: Name = .root) -> ZoneFile {
+        let label = path.split(separator: "/").last.map(String.init) ?? path
+        return ZoneFile(
+            path: path,
+            source: ZoneSource(kind: kind, label: label, origin: origin)
+        )
+    }
+
+    private static func zone(_ text: String, _ kind: ZoneKind) throws(UsageError) -> ZoneFile {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty,
+            let origin = try? Name(scanning: String(parts[0]))
+        else {
+            throw UsageError(
+                sentence: "--\(kind) \(text): write the zone's name, '=' and its file, as in "
+                    + "example.com=zones/example.com.zone"
+            )
+        }
+        return file(String(parts[1]), kind, origin: origin)
+    }
+
+    private static func prefix(_ text: String) throws(UsageError) -> IPPrefix {
+        guard let prefix = IPPrefix(scanning: text) else {
+            throw UsageError(
+                sentence: "--allow \(text): not a network; write 192.168.0.0/16, 2001:db8::/32 or "
+                    + "one address"
+            )
+        }
+        return prefix
+    }
+
+    private static func count(_ text: String, _ option: String) throws(UsageError) -> Int {
+        guard let count = Int(text), (1...256).contains(count) else {
+            throw UsageError(sentence: "\(option) \(text): write a number from 1 to 256")
+        }
+        return count
+    }
+
+    private static func format(_ text: String) throws(UsageError) -> Log.Format {
+        guard let format = Log.Format(rawValue: text) else {
+            throw UsageError(sentence: "--log-format \(text): write text, logfmt or json")
+        }
+        return format
+    }
+
+    private static let options = [
+        "--listen", "--zone", "--hosts", "--authoritative", "--rpz", "--upstream", "--no-upstream",
+        "--allow", "--workers", "--log-format", "--check", "--help", "--version",
+    ]
+
+    /// Names the option that was probably meant.
+    private static func unknown(_ word: String) -> String {
+        guard word.hasPrefix("-") else {
+            return "'\(word)' is not an option; a zone file is given as '--zone \(word)'"
+        }
+        let nearest = options.min { distance($0, word) < distance($1, word) } ?? "--help"
+        let hint =
+            distance(nearest, word) <= 3 ? "did you mean \(nearest)?" : "see 'detourd --help'"
+        return "unknown option \(word); \(hint)"
+    }
+
+    /// How many letters have to be put in, taken out or replaced (Levenshtein).
+    private static func distance(_ a: String, _ b: String) -> Int {
+        let a = Array(a.utf8)
+        let b = Array(b.utf8)
+        var row = Array(0...b.count)
+        for i in a.indices {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for j in b.indices {
+                let cost = min(
+                    diagonal + (a[i] == b[j] ? 0 : 1),
+                    row[j] + 1,
+                    row[j + 1] + 1
+                )
+                diagonal = row[j + 1]
+                row[j + 1] = cost
+            }
+        }
+        return row[b.count]
+    }
+
+    static let help = """
+        detourd answers names from override zones and forwards every other query upstream.
+
+        usage: detourd [OPTION]...
+
+          --listen ADDR[:PORT]         serve on this address, UDP and TCP (repeatable);
+                                       default: 127.0.0.1:53 and [::1]:53
+          --zone FILE                  an override zone, in master-file format (repeatable)
+          --hosts FILE                 overrides from a hosts file (repeatable)
+          --authoritative ORIGIN=FILE  a zone that owns all names below ORIGIN (repeatable)
+          --rpz ORIGIN=FILE            a response policy zone (repeatable)
+          --upstream ADDR[:PORT]       forward to this resolver (repeatable);
+                                       default: those of /etc/resolv.conf
+          --no-upstream                forward nothing: what is not an override is REFUSED
+          --allow PREFIX               serve clients of this network (repeatable);
+                                       default: private and loopback networks
+          --workers N                  threads; default: one for each processor
+          --log-format FORMAT          text, logfmt or json; default: text on a terminal
+          --check                      read the zones, say what is wrong, and end
+          --version, --help
+
+        SIGHUP reads the zones again; SIGTERM and SIGINT stop.
+        Exit status: 0 stopped, 64 usage, 69 address in use, 77 not permitted, 78 zones or settings.
+
+        """
+}
