@@ -42,5 +42,19 @@ let package = Package(
 
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
+        tests("PlatformTests", ["Platform"]),
+        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS"]),
     ]
 )
+
+// Benchmarks are built on request alone.
+if Context.environment["BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: ["Platform", "DNS", "Zones", "Resolver"],
+            path: "Tests/Benchmarks",
+            swiftSettings: settings
+        )
+    )
+}

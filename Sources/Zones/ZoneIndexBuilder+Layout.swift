@@ -180,9 +180,7 @@ extension ZoneIndexBuilder {
         while record >= 0, records[record].type != .cname { record = Int(records[record].next) }
         guard record >= 0 else { return nil }
         var name = FoldedName()
-        guard (try? name.read(from: rdata.span, at: records[record].rdata)) != nil else {
-            return nil
-        }
+        guard name.read(from: rdata, at: records[record].rdata) else { return nil }
         return find(name)
     }
 
@@ -380,15 +378,23 @@ extension ZoneIndexBuilder {
     /// The table of PTR synthesis: the first name that has an address keeps it.
     private func pointerTable(_ layout: borrowing Layout) -> [UInt32] {
         guard !layout.addresses.isEmpty else { return [] }
-        var capacity = 16
-        while capacity < layout.addresses.count * 2 { capacity *= 2 }
+        // Two thirds full at most; any size will do. Until all are in, a slot holds the number of the
+        // entry: a million names can share one address, and it takes one slot.
+        let capacity = layout.addresses.count * 3 / 2 + 16
         var table = [UInt32](repeating: 0, count: capacity)
-        let mask = capacity - 1
         for entry in layout.addresses.indices {
-            let (address, node) = layout.addresses[entry]
-            var position = ZoneIndex.pointerHash(address, seed: seed) & mask
-            while table[position] != 0 { position = (position + 1) & mask }
-            table[position] = node
+            let address = layout.addresses[entry].address
+            var position = ZoneIndex.pointerSlot(address, seed: seed, of: capacity)
+            while table[position] != 0,
+                layout.addresses[Int(table[position]) - 1].address != address
+            {
+                position += 1
+                if position == capacity { position = 0 }
+            }
+            if table[position] == 0 { table[position] = UInt32(truncatingIfNeeded: entry + 1) }
+        }
+        for position in table.indices where table[position] != 0 {
+            table[position] = layout.addresses[Int(table[position]) - 1].node
         }
         return table
     }
