@@ -40,6 +40,7 @@ let package = Package(
         module("Server", ["Platform", "DNS", "Zones", "Resolver"]),
         program("detourd", ["Platform", "DNS", "Zones", "Resolver", "Server"]),
 
+        tests("ArchitectureTests", []),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
     ]
