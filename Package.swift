@@ -43,5 +43,7 @@ let package = Package(
         tests("ArchitectureTests", []),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
+        tests("PlatformTests", ["Platform"]),
+        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS"]),
     ]
 )
