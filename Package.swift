@@ -44,6 +44,13 @@ let package = Package(
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
         tests("PlatformTests", ["Platform"]),
-        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS"]),
+        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS", "Support"]),
+        tests("DaemonTests", ["detourd", "Support", "Platform"]),
+        .target(
+            name: "Support",
+            dependencies: ["Platform"],
+            path: "Tests/Support",
+            swiftSettings: settings
+        ),
     ]
 )
