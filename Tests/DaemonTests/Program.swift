@@ -21,8 +21,8 @@ final class Program: Sendable {
     }
 
     /// Starts a program that is found on the usual paths, or named by one.
-    init(_ name: String, _ arguments: [String], in folder: URL? = nil) throws {
-        let folder = try folder ?? Scratch.shared.makeFolder()
+    init(_ name: String, _ arguments: [String], in folder: String? = nil) throws {
+        let folder = URL(filePath: try folder ?? Scratch.shared.makeFolder())
         process = Process()
         process.executableURL = try Program.find(name)
         process.arguments = arguments
@@ -133,17 +133,23 @@ final class Scratch: Sendable {
         }
     }
 
-    func makeFolder() throws -> URL {
+    /// The path of a new folder.
+    func makeFolder() throws -> String {
         let new = folder.appending(path: "\(nextNumber())")
         try FileManager.default.createDirectory(at: new, withIntermediateDirectories: true)
-        return new
+        return new.path
     }
 
-    /// A new file with a text.
-    func file(_ name: String, _ text: String) throws -> URL {
-        let file = try makeFolder().appending(path: name)
-        try Data(text.utf8).write(to: file)
-        return file
+    /// The path of a new file with a text.
+    func file(_ name: String, _ text: String) throws -> String {
+        let path = try makeFolder() + "/" + name
+        try write(text, to: path)
+        return path
+    }
+
+    /// Puts another text in a file's place, at once.
+    func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     }
 
     private func remove() { try? FileManager.default.removeItem(at: folder) }

@@ -22,9 +22,9 @@ struct PublicDNS {
         let zone = try Scratch.shared.file("root.zone", records)
         for _ in 0..<10 {
             let port = UInt16.random(in: 30_000..<32_000)
-            let settings = try Scratch.shared.file("unbound.conf", configuration(port, zone.path))
+            let settings = try Scratch.shared.file("unbound.conf", configuration(port, zone))
             let upstream = PublicDNS(
-                program: try Program("unbound", ["-d", "-c", settings.path]),
+                program: try Program("unbound", ["-d", "-c", settings]),
                 port: port
             )
             for _ in 0..<50 where upstream.program.isRunning {

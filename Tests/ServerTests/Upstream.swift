@@ -1,6 +1,6 @@
 import Platform
-import Synchronization
 import Support
+import Synchronization
 
 /// An upstream on loopback, on a thread of its own: answers 198.51.100.7 to everything.
 ///
