@@ -1,5 +1,6 @@
 import Platform
 import Server
+import Support
 import Testing
 
 @Suite("A server's life", .serialized)

@@ -1,4 +1,5 @@
 import Platform
+import Support
 import Synchronization
 
 /// An upstream on loopback, on a thread of its own: answers 198.51.100.7 to everything.
