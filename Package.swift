@@ -29,18 +29,30 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "detour",
     products: [
-        .executable(name: "detourd", targets: ["detourd"])
+        .executable(name: "detourd", targets: ["detourd"]),
+        .executable(name: "detour", targets: ["detour"]),
+        .library(name: "HTTPSVerifier", targets: ["HTTPSVerifier"]),
     ],
     targets: [
         .target(name: "CLinux"),
+        .target(
+            name: "COpenSSL",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
+        ),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         module("Platform", ["CLinux"]),
         module("DNS"),
         module("Zones", ["DNS"]),
         module("Resolver", ["DNS", "Zones"]),
         module("Server", ["Platform", "DNS", "Zones", "Resolver"]),
+        module("Certificates", ["COpenSSL"]),
+        module("HTTPSVerifier", ["Certificates", "COpenSSL", "CCurl"]),
+        program("detour", ["HTTPSVerifier", "Certificates"]),
         program("detourd", ["Platform", "DNS", "Zones", "Resolver", "Server"]),
 
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
+        tests("CertificatesTests", ["Certificates"]),
+        tests("HTTPSVerifierTests", ["HTTPSVerifier", "Certificates"]),
     ]
 )
