@@ -1,6 +1,7 @@
 #include "COpenSSL.h"
 
 #include <openssl/asn1.h>
+#include <openssl/pem.h>
 #include <openssl/sha.h>
 #include <string.h>
 #include <time.h>
@@ -58,18 +59,17 @@ long copenssl_judge_path(X509 *const *path, size_t count, X509 *const *others, s
     X509_STORE *store = X509_STORE_new();
     X509_STORE_CTX *context = X509_STORE_CTX_new();
     STACK_OF(X509) *between = sk_X509_new_null();
-    STACK_OF(X509) *anchors = sk_X509_new_null();
     STACK_OF(X509_CRL) *lists = sk_X509_CRL_new_null();
-    if (!store || !context || !between || !anchors || !lists || count == 0) goto done;
+    if (!store || !context || !between || !lists || count == 0) goto done;
     for (size_t i = 1; i + 1 < count; i++)
         if (!sk_X509_push(between, path[i])) goto done;
     for (size_t i = 0; i < other_count; i++)
         if (!sk_X509_push(between, others[i])) goto done;
-    if (!sk_X509_push(anchors, path[count - 1])) goto done;
+    // In the store, not as a trusted stack: that is where the paths of CRL issuers end as well.
+    if (!X509_STORE_add_cert(store, path[count - 1])) goto done;
     for (size_t i = 0; i < crl_count; i++)
         if (!sk_X509_CRL_push(lists, crls[i])) goto done;
     if (!X509_STORE_CTX_init(context, store, path[0], between)) goto done;
-    X509_STORE_CTX_set0_trusted_stack(context, anchors);
     if (crl_count) X509_STORE_CTX_set0_crls(context, lists);
     X509_STORE_CTX_set_app_data(context, &kept);
     X509_STORE_CTX_set_verify_cb(context, keep_complaint);
@@ -79,7 +79,6 @@ long copenssl_judge_path(X509 *const *path, size_t count, X509 *const *others, s
     result = (long)kept.count;
 done:
     sk_X509_CRL_free(lists);
-    sk_X509_free(anchors);
     sk_X509_free(between);
     X509_STORE_CTX_free(context);
     X509_STORE_free(store);
@@ -124,10 +123,6 @@ int copenssl_pkcs7_count(const PKCS7 *bundle) {
 
 int copenssl_pkcs7_der(const PKCS7 *bundle, int index, unsigned char **der) {
     return i2d_X509(sk_X509_value(bundle->d.sign->cert, index), der);
-}
-
-int copenssl_certificate_der(X509 *certificate, unsigned char **der) {
-    return i2d_X509(certificate, der);
 }
 
 void copenssl_free(void *memory) { OPENSSL_free(memory); }
@@ -204,13 +199,87 @@ void copenssl_sha256(const unsigned char *octets, size_t count, unsigned char di
     SHA256(octets, count, digest);
 }
 
-int copenssl_peer_chain_count(const SSL *ssl) {
-    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(ssl);
-    return chain ? sk_X509_num(chain) : 0;
+typedef struct {
+    copenssl_hooks hooks;
+    void *owner;
+} observer;
+
+static void free_observer(void *parent, void *item, CRYPTO_EX_DATA *data, int index, long number,
+                          void *argument) {
+    (void)parent, (void)data, (void)index, (void)number, (void)argument;
+    OPENSSL_free(item);
 }
 
-X509 *copenssl_peer_chain_at(const SSL *ssl, int index) {
-    return sk_X509_value(SSL_get_peer_cert_chain(ssl), index);
+static int observer_index = -1;
+static CRYPTO_ONCE observer_once = CRYPTO_ONCE_STATIC_INIT;
+
+static void make_observer_index(void) {
+    observer_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_observer);
+}
+
+static observer *observer_of(const SSL *ssl) {
+    return SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), observer_index);
+}
+
+static void message_passed(int is_written, int version, int content_type, const void *octets,
+                           size_t count, SSL *ssl, void *argument) {
+    (void)version, (void)argument;
+    const unsigned char *message = octets;
+    if (is_written || content_type != SSL3_RT_HANDSHAKE || count < 4) return;
+    if (message[0] != SSL3_MT_CERTIFICATE) return;
+    observer *watching = observer_of(ssl);
+    watching->hooks.certificates(watching->owner, SSL_version(ssl), message + 4, count - 4);
+}
+
+static void state_changed(const SSL *ssl, int where, int value) {
+    observer *watching = observer_of(ssl);
+    if (where & SSL_CB_HANDSHAKE_DONE) watching->hooks.complete(watching->owner, (SSL *)ssl);
+    if (where & SSL_CB_ALERT)
+        watching->hooks.alert(watching->owner, value >> 8, value & 0xff,
+                              (where & SSL_CB_READ) != 0);
+}
+
+static int certificate_is_requested(SSL *ssl, void *argument) {
+    (void)argument;
+    observer *watching = observer_of(ssl);
+    watching->hooks.certificate_request(watching->owner, ssl);
+    return 1;
+}
+
+static int verify_nothing_but_leaf(X509_STORE_CTX *context, void *argument) {
+    observer *watching = argument;
+    unsigned char *der = NULL;
+    X509 *leaf = X509_STORE_CTX_get0_cert(context);
+    int count = leaf ? i2d_X509(leaf, &der) : -1;
+    int accepted = count > 0 && watching->hooks.accepts(watching->owner, der, (size_t)count);
+    OPENSSL_free(der);
+    X509_STORE_CTX_set_error(context, accepted ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION);
+    return accepted;
+}
+
+int copenssl_observe(SSL_CTX *context, const copenssl_hooks *hooks, void *owner) {
+    if (!CRYPTO_THREAD_run_once(&observer_once, make_observer_index) || observer_index < 0)
+        return 0;
+    observer *watching = OPENSSL_malloc(sizeof *watching);
+    if (!watching) return 0;
+    watching->hooks = *hooks;
+    watching->owner = owner;
+    if (!SSL_CTX_set_ex_data(context, observer_index, watching)) {
+        OPENSSL_free(watching);
+        return 0;
+    }
+    SSL_CTX_set_security_level(context, 0);
+    SSL_CTX_set_cipher_list(context, "ALL:@SECLEVEL=0");
+    SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
+    SSL_CTX_set_options(context, SSL_OP_LEGACY_SERVER_CONNECT);
+    SSL_CTX_set_max_cert_list(context, 4 << 20);
+    SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
+    SSL_CTX_set_msg_callback(context, message_passed);
+    SSL_CTX_set_info_callback(context, state_changed);
+    SSL_CTX_set_cert_cb(context, certificate_is_requested, NULL);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_cert_verify_callback(context, verify_nothing_but_leaf, watching);
+    return 1;
 }
 
 const char *copenssl_group_name(SSL *ssl) {
@@ -223,10 +292,6 @@ long copenssl_stapled_response(SSL *ssl, const unsigned char **response) {
     return count > 0 && *response ? count : 0;
 }
 
-void copenssl_request_staple(SSL_CTX *context) {
-    SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
-}
-
 int copenssl_requested_ca_count(const SSL *ssl) {
     const STACK_OF(X509_NAME) *names = SSL_get0_peer_CA_list(ssl);
     return names ? sk_X509_NAME_num(names) : 0;
@@ -236,6 +301,24 @@ int copenssl_requested_ca_der(const SSL *ssl, int index, unsigned char **der) {
     return i2d_X509_NAME(sk_X509_NAME_value(SSL_get0_peer_CA_list(ssl), index), der);
 }
 
-void copenssl_accept_old_protocols(SSL_CTX *context) {
-    SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
+int copenssl_use_client_certificate(SSL_CTX *context, const unsigned char *pem, size_t count) {
+    int used = 0;
+    BIO *leaf = BIO_new_mem_buf(pem, (int)count);
+    BIO *key = BIO_new_mem_buf(pem, (int)count);
+    X509 *certificate = leaf ? PEM_read_bio_X509(leaf, NULL, NULL, NULL) : NULL;
+    EVP_PKEY *private_key = key ? PEM_read_bio_PrivateKey(key, NULL, NULL, NULL) : NULL;
+    if (certificate && private_key)
+        used = SSL_CTX_use_certificate(context, certificate) == 1 &&
+               SSL_CTX_use_PrivateKey(context, private_key) == 1;
+    for (X509 *next; used && (next = PEM_read_bio_X509(leaf, NULL, NULL, NULL));)
+        if (!SSL_CTX_add_extra_chain_cert(context, next)) {
+            X509_free(next);
+            used = 0;
+        }
+    EVP_PKEY_free(private_key);
+    X509_free(certificate);
+    BIO_free(key);
+    BIO_free(leaf);
+    ERR_clear_error();
+    return used;
 }

@@ -21,7 +21,7 @@ public struct Certificate: Sendable, Hashable {
     /// The subject's key.
     public let publicKey: PublicKey
     /// The algorithm that signed it.
-    public let signatureAlgorithm: ObjectIdentifier
+    public let signatureAlgorithm: OID
     /// Whether the signed part names the same algorithm, parameters included.
     let signatureAlgorithmsAgree: Bool
     /// The extensions in their order.
@@ -59,7 +59,7 @@ public struct Certificate: Sendable, Hashable {
         let innerAlgorithm = try fields.next(DERTag.sequence)
         signatureAlgorithmsAgree = innerAlgorithm.encoding == algorithm.encoding
         guard let identifier = try algorithm.sequence().first else { throw .value }
-        signatureAlgorithm = try ObjectIdentifier(identifier)
+        signatureAlgorithm = try OID(identifier)
         issuer = try DistinguishedName(fields.next(DERTag.sequence))
         let validity = try fields.next(DERTag.sequence).sequence()
         guard validity.count == 2 else { throw .value }
@@ -135,5 +135,19 @@ extension DERElement {
     fileprivate func sequenceContent() throws(DERError) -> ArraySlice<UInt8> {
         guard tag == DERTag.sequence else { throw .unexpectedTag }
         return content
+    }
+}
+
+extension Certificate {
+    /// Whether its signature is over a SHA-1 digest.
+    public var hasSHA1Signature: Bool {
+        ["1.2.840.113549.1.1.5", "1.2.840.10045.4.1", "1.3.14.3.2.29"].contains(
+            signatureAlgorithm.description
+        )
+    }
+
+    /// Whether the extended key usage lists TLS servers. Without the extension it does not.
+    public var isForServers: Bool {
+        decoded.extendedKeyUsage.value?.contains(.serverAuthentication) == true
     }
 }

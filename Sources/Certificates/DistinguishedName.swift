@@ -3,7 +3,7 @@ public struct DistinguishedName: Hashable, Sendable, CustomStringConvertible {
     /// One attribute: a type and its text.
     public struct Attribute: Hashable, Sendable {
         /// What the attribute is.
-        public let type: ObjectIdentifier
+        public let type: OID
         /// Its value as text; octets that are not text appear as U+FFFD.
         public let text: String
     }
@@ -41,7 +41,7 @@ public struct DistinguishedName: Hashable, Sendable, CustomStringConvertible {
             for member in try relativeName.elements() {
                 let parts = try member.sequence()
                 guard parts.count == 2 else { throw .value }
-                let type = try ObjectIdentifier(parts[0])
+                let type = try OID(parts[0])
                 let text = AttributeText(parts[1])
                 attributes.append(Attribute(type: type, text: text.text))
                 members.append(Array(parts[0].encoding) + text.canonical)

@@ -1,6 +1,6 @@
 /// One extension of a certificate or a CRL, undecoded (RFC 5280, 4.1).
 struct Extension: Sendable {
-    let identifier: ObjectIdentifier
+    let identifier: OID
     let isCritical: Bool
     /// What the extnValue holds.
     let value: ArraySlice<UInt8>
@@ -8,7 +8,7 @@ struct Extension: Sendable {
     init(_ element: DERElement) throws(DERError) {
         guard element.tag == DERTag.sequence else { throw .unexpectedTag }
         var reader = DERReader(element.content)
-        identifier = try ObjectIdentifier(reader.next(DERTag.objectIdentifier))
+        identifier = try OID(reader.next(DERTag.objectIdentifier))
         isCritical = try reader.next(if: DERTag.boolean)?.boolean() ?? false
         value = try reader.next(DERTag.octetString).content
         guard reader.isAtEnd else { throw .value }
@@ -35,7 +35,7 @@ enum Decoded<Value: Sendable>: Sendable {
     }
 
     init(
-        _ identifier: ObjectIdentifier,
+        _ identifier: OID,
         in extensions: [Extension],
         _ decode: (DERElement) throws(DERError) -> Value
     ) {
@@ -56,7 +56,7 @@ struct DecodedExtensions: Sendable {
     let subjectAlternativeNames: Decoded<[GeneralName]>
     let basicConstraints: Decoded<BasicConstraints>
     let keyUsage: Decoded<KeyUsage>
-    let extendedKeyUsage: Decoded<[ObjectIdentifier]>
+    let extendedKeyUsage: Decoded<[OID]>
     let nameConstraints: Decoded<NameConstraints>
     let subjectKeyIdentifier: Decoded<[UInt8]>
     let authorityKeyIdentifier: Decoded<AuthorityKeyIdentifier>
@@ -77,8 +77,8 @@ struct DecodedExtensions: Sendable {
         }
         extendedKeyUsage = Decoded(.extendedKeyUsage, in: extensions) {
             element throws(DERError) in
-            var purposes: [ObjectIdentifier] = []
-            for purpose in try element.sequence() { purposes.append(try ObjectIdentifier(purpose)) }
+            var purposes: [OID] = []
+            for purpose in try element.sequence() { purposes.append(try OID(purpose)) }
             return purposes
         }
         nameConstraints = Decoded(.nameConstraints, in: extensions) {
@@ -153,13 +153,13 @@ struct AuthorityKeyIdentifier: Sendable {
 
 /// RFC 5280, 4.2.2.1.
 struct AccessDescription: Sendable {
-    let method: ObjectIdentifier
+    let method: OID
     let location: GeneralName
 
     init(_ element: DERElement) throws(DERError) {
         let parts = try element.sequence()
         guard parts.count == 2 else { throw .value }
-        method = try ObjectIdentifier(parts[0])
+        method = try OID(parts[0])
         location = try GeneralName(parts[1])
     }
 }

@@ -5,15 +5,15 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
         /// RSA, of so many bits of modulus.
         case rsa(bits: Int)
         /// On an elliptic curve that its object identifier names.
-        case curve(ObjectIdentifier)
+        case curve(OID)
         /// On an elliptic curve spelled out by its parameters.
         case explicitCurve
         /// Ed25519 or Ed448.
-        case edwards(ObjectIdentifier)
+        case edwards(OID)
         /// DSA.
         case dsa
         /// Something else.
-        case other(ObjectIdentifier)
+        case other(OID)
     }
 
     /// What kind of key it is.
@@ -29,7 +29,7 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
         let algorithm = try parts[0].sequence()
         guard let identifier = algorithm.first else { throw .value }
         let key = parts[1].content.dropFirst()
-        switch try ObjectIdentifier(identifier) {
+        switch try OID(identifier) {
         case .rsaEncryption, .rsaPSS:
             let numbers = try DERReader.only(key).sequence()
             guard numbers.count == 2 else { throw .value }
@@ -37,7 +37,7 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
             kind = .rsa(bits: modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0))
         case .ecPublicKey:
             if algorithm.count == 2, algorithm[1].tag == DERTag.objectIdentifier {
-                kind = .curve(try ObjectIdentifier(algorithm[1]))
+                kind = .curve(try OID(algorithm[1]))
             } else {
                 kind = .explicitCurve
             }

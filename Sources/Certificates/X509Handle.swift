@@ -69,3 +69,6 @@ func sha256(_ octets: [UInt8]) -> [UInt8] {
     }
     return digest
 }
+
+/// SHA-256 of a text's UTF-8, lower-case hexadecimal: stable, for fingerprints of findings.
+public func fingerprint(_ text: String) -> String { hexadecimal(sha256(Array(text.utf8))) }

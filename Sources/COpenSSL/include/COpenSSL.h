@@ -53,8 +53,6 @@ int copenssl_pkcs7_count(const PKCS7 *bundle);
 /// The DER of one of them; the caller frees it with copenssl_free. Returns its length, or -1.
 int copenssl_pkcs7_der(const PKCS7 *bundle, int index, unsigned char **der);
 
-/// A certificate's DER; the caller frees it with copenssl_free. Returns its length, or -1.
-int copenssl_certificate_der(X509 *certificate, unsigned char **der);
 /// OPENSSL_free, which is a macro.
 void copenssl_free(void *memory);
 
@@ -78,23 +76,37 @@ copenssl_staple copenssl_read_staple(const unsigned char *der, size_t count, X50
 /// SHA-256 of some octets.
 void copenssl_sha256(const unsigned char *octets, size_t count, unsigned char digest[32]);
 
-// SSL macros.
+// Watching handshakes.
 
-/// The server's certificates in the order in which they came.
-int copenssl_peer_chain_count(const SSL *ssl);
-/// One of them, borrowed from the connection.
-X509 *copenssl_peer_chain_at(const SSL *ssl, int index);
+/// What a handshake tells its observer. `owner` is what copenssl_observe was given.
+typedef struct {
+    /// A Certificate message came, without its four header octets; the version is SSL_version's.
+    void (*certificates)(void *owner, int version, const unsigned char *octets, size_t count);
+    /// The server asks for a client certificate.
+    void (*certificate_request)(void *owner, SSL *ssl);
+    /// The handshake is complete.
+    void (*complete)(void *owner, SSL *ssl);
+    /// An alert was received (or sent): its level and description.
+    void (*alert)(void *owner, int level, int description, int was_received);
+    /// Whether to go on with a server whose leaf is this DER.
+    int (*accepts)(void *owner, const unsigned char *leaf, size_t count);
+} copenssl_hooks;
+
+/// Lets `hooks` see every handshake of the context, and lets nothing but `accepts` end one: any
+/// certificate, old protocols, weak keys and long chains pass, so that they can be reported.
+/// Asks for a stapled OCSP response. `owner` must outlive the context. Returns 0 on failure.
+int copenssl_observe(SSL_CTX *context, const copenssl_hooks *hooks, void *owner);
+
 /// The name of the key exchange group, or NULL.
 const char *copenssl_group_name(SSL *ssl);
 /// The stapled OCSP response, borrowed from the connection. Returns its length, or 0.
 long copenssl_stapled_response(SSL *ssl, const unsigned char **response);
-/// Asks for a stapled OCSP response on every connection of the context.
-void copenssl_request_staple(SSL_CTX *context);
 /// How many CA names the server's certificate request holds.
 int copenssl_requested_ca_count(const SSL *ssl);
 /// The DER of one of them; the caller frees it with copenssl_free. Returns its length, or -1.
 int copenssl_requested_ca_der(const SSL *ssl, int index, unsigned char **der);
-/// Lowers the protocol bounds to TLS 1.0, so that an old endpoint is reported rather than refused.
-void copenssl_accept_old_protocols(SSL_CTX *context);
+
+/// Uses a client certificate and its key, both PEM in memory. Returns 0 where they do not fit.
+int copenssl_use_client_certificate(SSL_CTX *context, const unsigned char *pem, size_t count);
 
 #endif

@@ -8,6 +8,10 @@ enum BasicConstraintsCheck {
                 guard constraints.value?.isAuthority == true else { return nil }
                 return Finding(.authorityAsLeaf, element, "CA:TRUE", profile: question.profile)
             }
+            let isAnchor = index == path.certificates.count - 1
+            if constraints.isAbsent, !isAnchor, certificate.version == 3 {
+                return Finding(.notAnAuthority, element, "it has no basic constraints")
+            }
             let fault =
                 if constraints.isAbsent {
                     "an authority has none"

@@ -12,7 +12,7 @@ enum ExtensionFormCheck {
         _ question: Question
     ) -> [Finding] {
         var findings: [Finding] = []
-        var seen: Set<ObjectIdentifier> = []
+        var seen: Set<OID> = []
         for one in certificate.extensions where !seen.insert(one.identifier).inserted {
             findings.append(Finding(.duplicateExtension, element, one.identifier.description))
         }

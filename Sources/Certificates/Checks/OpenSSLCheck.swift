@@ -36,15 +36,16 @@ enum OpenSSLCheck {
     ) -> [copenssl_complaint]? {
         var asked = unsafe copenssl_question()
         unsafe asked.time = question.time.seconds
+        let lists = question.revocationLists
+        // Strict checking would also be applied to the paths of CRL issuers, where nothing tells
+        // its complaints apart; so with lists it is left out.
         unsafe asked.flags = UInt(
-            X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_X509_STRICT
+            X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST
+                | (lists.isEmpty
+                    ? X509_V_FLAG_X509_STRICT
+                    : X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL
+                        | X509_V_FLAG_EXTENDED_CRL_SUPPORT | X509_V_FLAG_USE_DELTAS)
         )
-        if !question.revocationLists.isEmpty {
-            unsafe asked.flags |= UInt(
-                X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL
-                    | X509_V_FLAG_EXTENDED_CRL_SUPPORT | X509_V_FLAG_USE_DELTAS
-            )
-        }
         unsafe asked.host_flags = UInt32(
             X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
         )
@@ -72,9 +73,9 @@ enum OpenSSLCheck {
                         unsafe Optional($0.handle.pointer)
                     }
                     // Issuers of CRLs can lie beside the path (a key rollover).
-                    let beside = question.revocationLists.isEmpty ? [] : path.others
+                    let beside = lists.isEmpty ? [] : path.others
                     var others = unsafe beside.map { unsafe Optional($0.handle.pointer) }
-                    var lists = unsafe question.revocationLists.map {
+                    var listed = unsafe lists.map {
                         unsafe Optional($0.handle.pointer)
                     }
                     return unsafe copenssl_judge_path(
@@ -82,8 +83,8 @@ enum OpenSSLCheck {
                         certificates.count,
                         &others,
                         others.count,
-                        &lists,
-                        lists.count,
+                        &listed,
+                        listed.count,
                         &asked,
                         &found,
                         found.count
