@@ -53,6 +53,11 @@ let package = Package(
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
         tests("CertificatesTests", ["Certificates"]),
-        tests("HTTPSVerifierTests", ["HTTPSVerifier", "Certificates"]),
+        .target(
+            name: "CLoopback",
+            path: "Tests/CLoopback",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
+        ),
+        tests("HTTPSVerifierTests", ["HTTPSVerifier", "Certificates", "CLoopback"]),
     ]
 )

@@ -1,5 +1,7 @@
 /// A certificate revocation list (RFC 5280, 5).
 public struct RevocationList: Sendable {
+    /// The DER encoding.
+    public let der: [UInt8]
     /// Who published it.
     public let issuer: DistinguishedName
     let extensions: [Extension]
@@ -9,6 +11,7 @@ public struct RevocationList: Sendable {
     public init(der: [UInt8]) throws(CertificateError) {
         guard let handle = CRLHandle(der: der) else { throw .malformed("OpenSSL cannot read it") }
         self.handle = handle
+        self.der = der
         do {
             (issuer, extensions) = try RevocationList.parse(der)
         } catch {

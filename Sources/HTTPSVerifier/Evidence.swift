@@ -140,3 +140,23 @@ public struct Evidence: Sendable, Codable, Equatable {
         public var outcome: String
     }
 }
+
+extension Evidence {
+    /// A chain that came from a file: as if it had been presented under `name`, by nobody.
+    public init(chain: [[UInt8]], name: String, file: String, collectedAt: Moment) {
+        self.name = name
+        address = ""
+        port = 0
+        scheme = .https
+        source = SourcePlace(file: file, line: 1)
+        self.collectedAt = collectedAt.seconds
+        var handshake = Handshake()
+        handshake.chain = chain.map { base64($0) }
+        self.handshake = handshake
+    }
+
+    /// The identity that was asked for; nil where it is no host name or nobody asked.
+    var reference: ReferenceName? {
+        ReferenceName(name) ?? InternationalName.asciiForm(of: name).flatMap { ReferenceName($0) }
+    }
+}

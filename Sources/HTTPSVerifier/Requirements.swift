@@ -42,7 +42,7 @@ public struct Requirements: Sendable {
 
     /// The certificate question that they amount to.
     func question(_ evidence: Evidence, at time: Moment) -> Question {
-        var question = Question(name: evidence.endpoint?.reference, time: time)
+        var question = Question(name: evidence.reference, time: time)
         question.profile = profile
         question.securityLevel = securityLevel
         question.warnBefore = Int64(warnDays) * 86_400

@@ -8,6 +8,9 @@ enum ConnectionCheck {
     static func findings(_ evidence: Evidence, _ requirements: Requirements) -> [Finding] {
         var findings: [Finding] = []
         if evidence.scheme == .http { findings.append(Finding(.plainHTTP, .endpoint, "")) }
+        if evidence.reference == nil, !evidence.name.isEmpty {
+            findings.append(Finding(.notAName, .endpoint, evidence.name))
+        }
         guard let failure = evidence.failure else { return findings }
         let attempts = evidence.attempts > 1 ? ", \(evidence.attempts) attempts" : ""
         let kind = kind(of: failure, evidence)
@@ -18,7 +21,7 @@ enum ConnectionCheck {
     private static func kind(of failure: Evidence.Failure, _ evidence: Evidence) -> Finding.Kind? {
         if failure.isInterruption { return .interrupted }
         switch failure.stage {
-        case "dns": return .notAName
+        case "dns": return evidence.reference == nil ? nil : .connectFailed
         case "connect": return failure.isTimeout ? .connectTimeout : .connectFailed
         case "tls":
             if failure.isTimeout { return .tlsTimeout }
