@@ -193,7 +193,8 @@ final class Exchange {
         let stage: String
         if result == CURLE_COULDNT_RESOLVE_HOST || result == CURLE_URL_MALFORMAT {
             stage = "dns"
-        } else if evidence.phases.connect == nil || result == CURLE_COULDNT_CONNECT {
+        } else if evidence.handshake == nil, evidence.phases.connect == nil {
+            // libcurl makes the SSL_CTX when the connection stands, so a handshake means it did.
             stage = "connect"
         } else if attempt.endpoint.scheme != .http, evidence.handshake?.isComplete != true {
             stage = "tls"

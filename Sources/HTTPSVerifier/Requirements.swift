@@ -16,6 +16,8 @@ public struct Requirements: Sendable {
     public var warnBelowPercent: Int?
     /// Revocation lists; with any, everything below the anchor must be covered.
     public var revocationLists: [RevocationList] = []
+    /// How many intermediates that are not self-issued a path may have; nil for any number.
+    public var maximumDepth: Int?
     /// Keys of which one must be on the path, as base64 of SHA-256.
     public var pins: Set<String> = []
     /// The verdict is computed and printed, and does not count. Findings are never hidden.
@@ -50,6 +52,7 @@ public struct Requirements: Sendable {
         question.warnBelowPercent = warnBelowPercent
         question.revocationLists = revocationLists
         question.pins = pins
+        question.maximumDepth = maximumDepth
         question.staple = evidence.handshake?.staple.flatMap { octets(base64: $0.utf8) }
         question.isStapleExpected = evidence.handshake?.isComplete == true
         return question

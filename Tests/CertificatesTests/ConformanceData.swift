@@ -6,8 +6,8 @@ import Testing
 enum ConformanceData {
     static let folder: String = {
         if let path = ProcessInfo.processInfo.environment["DETOUR_CONFORMANCE"] { return path }
-        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        return "/" + root + "/shared/conformance"
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        return "/" + root + "/../shared/conformance"
     }()
 
     static func path(_ name: String) -> String { folder + "/x509/" + name }

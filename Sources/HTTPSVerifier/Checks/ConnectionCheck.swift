@@ -8,7 +8,7 @@ enum ConnectionCheck {
     static func findings(_ evidence: Evidence, _ requirements: Requirements) -> [Finding] {
         var findings: [Finding] = []
         if evidence.scheme == .http { findings.append(Finding(.plainHTTP, .endpoint, "")) }
-        if evidence.reference == nil, !evidence.name.isEmpty {
+        if evidence.reference == nil, !(evidence.name.isEmpty && evidence.address.isEmpty) {
             findings.append(Finding(.notAName, .endpoint, evidence.name))
         }
         guard let failure = evidence.failure else { return findings }
