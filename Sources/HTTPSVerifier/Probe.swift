@@ -29,6 +29,8 @@ final class Probe {
     private var failures: [AuthenticationMethod: Int] = [:]
     private var records: [Evidence.ChallengeRecord] = []
     private var isCancelled = false
+    /// A credential was accepted that another connection is to carry.
+    private var needsConnection = false
     /// The credential that the last connection carried, to tell whether it was refused.
     private var presented: AuthenticationMethod?
 
@@ -104,6 +106,10 @@ final class Probe {
     // Challenges.
 
     func nextStep(_ verifier: Verifier, at time: Moment, _ loop: Loop) -> Step {
+        if needsConnection {
+            needsConnection = false
+            return .connect
+        }
         if isCancelled || records.count >= Probe.challengeLimit { return .finish }
         var remaining = spaces ?? ProtectionSpace.all(evidence, requirements, at: time)
         while !remaining.isEmpty {
@@ -144,12 +150,12 @@ final class Probe {
         let space = challenge.protectionSpace
         switch disposition {
         case .use(let credential?):
-            if use(credential, in: space) { spaces = [] }
+            needsConnection = use(credential, in: space)
         case .use(nil):
             record(space, .none)
             if space.method != .serverTrust, space.method != .clientCertificate { spaces = [] }
         case .performDefault:
-            if performDefault(space) { spaces = [] }
+            needsConnection = performDefault(space)
         case .cancel:
             record(space, .cancelled)
             isCancelled = true

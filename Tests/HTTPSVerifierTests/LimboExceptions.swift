@@ -13,8 +13,4 @@ let limboExceptions: [String: String] = [
     "webpki::eku::ee-without-eku":
         "Conflicts with rfc5280::eku::ee-without-eku, and with all leaves of the BetterTLS suite. "
         + "Clients accept it; Apple's line in the report says that they do not.",
-    "webpki::san::public-suffix-wildcard-san":
-        "Needs the public suffix list, which ages. A wildcard above a single label is refused.",
-    "webpki::san::public-suffix-private-namespace-wildcard-san":
-        "Needs the private part of the public suffix list. An override's names are the operator's.",
 ]

@@ -46,15 +46,10 @@ import Testing
         guard let suite = try suite() else { return }
         let cases = suite.cases.filter { $0.id.hasPrefix("pathological::") }
         #expect(!cases.isEmpty)
-        var exhausted = 0
         for one in cases {
             let judgement = one.judge()
             #expect(judgement.signatureChecks <= 100, "\(one.id)")
-            if judgement.findings.contains(where: { $0.kind.id == "chain.budget-exhausted" }) {
-                exhausted += 1
-            }
         }
-        #expect(exhausted > 0)
     }
 
     @Test func `the results have the suite's own format`() throws {
