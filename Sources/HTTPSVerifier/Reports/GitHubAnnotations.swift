@@ -13,8 +13,10 @@ enum GitHubAnnotations {
             let isError = !verification.countedVerdict.isGood
             let more = told.count > 1 ? " (and \(told.count - 1) more)" : ""
             let detail = worst.evidence.isEmpty ? "" : ": \(shown(worst.evidence))"
+            let waiver = verification.isWaived && worst.severity == .failure ? "waived: " : ""
             let message =
-                "\(worst.kind.id): \(worst.kind.title)\(detail). \(worst.kind.advice)\(more)"
+                waiver
+                + "\(worst.kind.id): \(worst.kind.title)\(detail). \(worst.kind.advice)\(more)"
             lines.append(
                 (
                     isError ? 0 : 1,

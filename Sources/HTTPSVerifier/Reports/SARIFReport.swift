@@ -81,7 +81,7 @@ enum SARIFReport {
             help: Message(text: kind.advice),
             defaultConfiguration: Level(level: isFailure ? "error" : "warning"),
             properties: Properties(
-                tags: ["security", "tls", kind.stage.rawValue],
+                tags: ["security", "stage-" + kind.stage.rawValue],
                 securitySeverity: severity
             )
         )

@@ -97,11 +97,14 @@ enum TextReport {
     }
 
     static func summary(_ report: Report, _ options: RenderOptions) -> String {
-        var parts = ["\(report.verifications.count) endpoints"]
+        let count = report.verifications.count
+        var parts = [count == 1 ? "1 endpoint" : "\(count) endpoints"]
         let passed = report.count(.passed) + report.count(.passedWithWarnings)
         parts.append("\(passed) passed (\(report.count(.passedWithWarnings)) with warnings)")
         parts.append("\(report.count(.failed)) failed")
         parts.append("\(report.count(.error)) could not be judged")
+        let waived = report.verifications.count { $0.verdict == .failed && $0.isWaived }
+        if waived > 0 { parts.append("\(waived) waived") }
         if !report.skipped.isEmpty { parts.append("\(report.skipped.count) skipped") }
         if !report.staleEntries.isEmpty {
             parts.append("\(report.staleEntries.count) stale baseline entries")
