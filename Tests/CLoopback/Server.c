@@ -282,7 +282,7 @@ void cloopback_sleep(int milliseconds) { usleep((useconds_t)milliseconds * 1000)
 
 int64_t cloopback_cpu_time(void) {
     struct timespec spent;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
     return spent.tv_sec * 1000000LL + spent.tv_nsec / 1000;
 }
 

@@ -63,7 +63,7 @@ enum JUnitReport {
             Case(name: "configuration", failure: [], error: [], skipped: nil, seconds: 0)
         ]
         for entry in report.staleEntries {
-            let text = "nothing to accept any more; remove the entry"
+            let text = "baseline.stale: nothing to accept any more; remove the entry"
             cases.append(
                 Case(
                     name: "baseline \(entry.id)",

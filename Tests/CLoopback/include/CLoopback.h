@@ -71,7 +71,7 @@ void cloopback_stop(cloopback_server *server);
 /// Runs `body` on a thread of its own and calls `done` there when it returns.
 int cloopback_thread(void (*body)(void *), void *argument);
 void cloopback_sleep(int milliseconds);
-/// CPU time of the process in microseconds.
+/// CPU time of the calling thread in microseconds.
 int64_t cloopback_cpu_time(void);
 /// Resident memory in KiB.
 long cloopback_resident(void);
