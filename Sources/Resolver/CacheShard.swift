@@ -17,7 +17,7 @@ struct CacheShard: ~Copyable {
 
     /// How many entries one insertion moves to the front before it evicts whatever comes next: the
     /// time that the shard is locked stays bounded.
-    private static let mostMoves = 16
+    private static let mostMoves = 64
 
     /// A shard for `bytes` octets of entries.
     init(bytes: Int) {
@@ -115,11 +115,12 @@ struct CacheShard: ~Copyable {
         guard !flags.contains(.dead) else { return false }
         let hash = ring.span.word(at: start + 8)
         guard let slot = slot(ofEntryAt: start, hash: hash) else { return false }
-        let room = head <= start ? start + size - head : ring.count - head
-        guard flags.contains(.visited), moves < CacheShard.mostMoves, room >= size else {
+        guard flags.contains(.visited), moves < CacheShard.mostMoves else {
             remove(slot: slot)
             return false
         }
+        // Behind the head there is room up to the end of this entry at least, if not of the ring.
+        if head > start, ring.count - head < size { wrap() }
         let destination = head
         var octets = ring.mutableSpan
         // Downwards or to elsewhere: ascending words never overwrite what is still to be read.
