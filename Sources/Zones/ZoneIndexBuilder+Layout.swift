@@ -12,6 +12,14 @@ extension ZoneIndexBuilder {
         for index in owners.indices { lay(index, into: &layout) }
         let pointers = pointerTable(layout)
         let (wildcards, cuts, names) = (layout.wildcardDepths, layout.cutDepths, layout.nameCount)
+        var labelEnds: [UInt32] = []
+        var text: [UInt8] = []
+        for label in labels {
+            text += label.utf8
+            labelEnds.append(UInt32(truncatingIfNeeded: text.count))
+        }
+        var labelStore = OctetStore(count: text.count)
+        labelStore.copy(text.span, at: 0)
         return ZoneIndex(
             store: layout.finish(),
             slotCount: slotCount,
@@ -20,7 +28,8 @@ extension ZoneIndexBuilder {
             wildcardDepths: wildcards,
             cutDepths: cuts,
             zones: zones,
-            labels: labels,
+            labels: labelStore,
+            labelEnds: labelEnds,
             kind: kind,
             apexLabelCount: kind == .authoritative ? zones[0].origin.labelCount : 0,
             nameCount: names
@@ -180,9 +189,7 @@ extension ZoneIndexBuilder {
         while record >= 0, records[record].type != .cname { record = Int(records[record].next) }
         guard record >= 0 else { return nil }
         var name = FoldedName()
-        guard (try? name.read(from: rdata.span, at: records[record].rdata)) != nil else {
-            return nil
-        }
+        guard name.read(from: rdata, at: records[record].rdata) else { return nil }
         return find(name)
     }
 
@@ -380,15 +387,23 @@ extension ZoneIndexBuilder {
     /// The table of PTR synthesis: the first name that has an address keeps it.
     private func pointerTable(_ layout: borrowing Layout) -> [UInt32] {
         guard !layout.addresses.isEmpty else { return [] }
-        var capacity = 16
-        while capacity < layout.addresses.count * 2 { capacity *= 2 }
+        // Two thirds full at most; any size will do. Until all are in, a slot holds the number of the
+        // entry: a million names can share one address, and it takes one slot.
+        let capacity = layout.addresses.count * 3 / 2 + 16
         var table = [UInt32](repeating: 0, count: capacity)
-        let mask = capacity - 1
         for entry in layout.addresses.indices {
-            let (address, node) = layout.addresses[entry]
-            var position = ZoneIndex.pointerHash(address, seed: seed) & mask
-            while table[position] != 0 { position = (position + 1) & mask }
-            table[position] = node
+            let address = layout.addresses[entry].address
+            var position = ZoneIndex.pointerSlot(address, seed: seed, of: capacity)
+            while table[position] != 0,
+                layout.addresses[Int(table[position]) - 1].address != address
+            {
+                position += 1
+                if position == capacity { position = 0 }
+            }
+            if table[position] == 0 { table[position] = UInt32(truncatingIfNeeded: entry + 1) }
+        }
+        for position in table.indices where table[position] != 0 {
+            table[position] = layout.addresses[Int(table[position]) - 1].node
         }
         return table
     }
