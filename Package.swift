@@ -37,9 +37,11 @@ let package = Package(
         module("DNS"),
         module("Zones", ["DNS"]),
         module("Resolver", ["DNS", "Zones"]),
+        module("Configuration", ["DNS", "Zones"]),
         module("Server", ["Platform", "DNS", "Zones", "Resolver"]),
         program("detourd", ["Platform", "DNS", "Zones", "Resolver", "Server"]),
 
+        tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
     ]
