@@ -44,5 +44,7 @@ let package = Package(
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
+        tests("PlatformTests", ["Platform"]),
+        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS"]),
     ]
 )

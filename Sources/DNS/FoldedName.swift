@@ -99,6 +99,11 @@ public struct FoldedName: ~Copyable {
         return position &+ 1
     }
 
+    /// Reads the uncompressed name at `offset` of an array; false where there is none.
+    public mutating func read(from octets: [UInt8], at offset: Int) -> Bool {
+        (try? read(from: octets.span, at: offset)) != nil
+    }
+
     /// Reads the name at `offset` of a message, following compression pointers, and gives where it
     /// ends there. Each pointer must point before the octets already read (RFC 1035, 4.1.4).
     public mutating func readCompressed(

@@ -101,3 +101,12 @@ extension MutableSpan where Element == UInt8 {
         }
     }
 }
+
+extension Array where Element == UInt8 {
+    /// Appends all octets of a span at once.
+    @inlinable
+    public mutating func append(_ octets: Span<UInt8>) {
+        // Safe: the buffer is lent for the call, and is not this array's own memory.
+        unsafe octets.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+}

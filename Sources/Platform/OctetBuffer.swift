@@ -11,12 +11,15 @@ public struct OctetBuffer: ~Copyable {
     /// How many octets there are.
     public let capacity: Int
 
-    /// A buffer of zeros; pages that are never written to take no memory.
+    /// A buffer of zeros; pages that are never written to take no memory, and a buffer of no octets
+    /// takes none at all.
     public init(capacity: Int) {
-        // Safe: calloc gives `capacity` zeroed octets that belong to this buffer alone.
-        guard let memory = unsafe calloc(max(capacity, 1), 1) else {
-            preconditionFailure("out of memory")
-        }
+        // Safe: calloc gives `capacity` zeroed octets that belong to this buffer alone. Nothing is
+        // ever read from the address 1: all runs inside an empty buffer are empty.
+        let memory =
+            capacity > 0
+            ? unsafe calloc(capacity, 1) : unsafe UnsafeMutableRawPointer(bitPattern: 1)
+        guard let memory = unsafe memory else { preconditionFailure("out of memory") }
         unsafe base = memory.bindMemory(to: UInt8.self, capacity: capacity)
         self.capacity = capacity
     }
@@ -66,6 +69,8 @@ public struct OctetBuffer: ~Copyable {
         return unsafe UnsafeMutableRawPointer(base + start)
     }
 
-    // Safe: from calloc, and nobody can reach it any more.
-    deinit { unsafe free(base) }
+    deinit {
+        // Safe: from calloc unless empty, and nobody can reach it any more.
+        if capacity > 0 { unsafe free(base) }
+    }
 }

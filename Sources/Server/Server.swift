@@ -12,6 +12,7 @@ public final class Server: Sendable {
 
     private let seats: [Seat]
     private let threads: Mutex<FixedArray<Thread?>>
+    private let current: Mutex<Policy>
 
     /// Starts to serve `sockets` under `policy`, with as many workers as the sockets were bound for.
     ///
@@ -42,26 +43,38 @@ public final class Server: Sendable {
         self.addresses = addresses
         self.seats = seats
         self.threads = Mutex(threads)
+        current = Mutex(policy)
     }
 
     /// How many threads serve.
     public var workers: Int { seats.count }
 
     /// Answers under another policy from now on; each query sees the old one or the new one.
+    ///
+    /// Returns when every worker has adopted it, after a second at most, so that what is told to a
+    /// user as done is done. The old policy is held until then: when nobody else needs it, it goes
+    /// here and not in the midst of a worker's queries.
     public func adopt(_ policy: Policy) {
-        for seat in seats { seat.mailbox.post(.adopt(policy)) }
+        // Without a descriptor for the report it is adopted all the same, and not waited for.
+        let report = try? Report(workers: seats.count)
+        let old = current.withLock { current in
+            let old = current
+            current = policy
+            // Under the lock, so that two that adopt at a time leave all workers with one policy.
+            for seat in seats {
+                seat.mailbox.post(.adopt(policy))
+                if let report { seat.add(to: report) }
+            }
+            return old
+        }
+        _ = report?.wait(milliseconds: 1000)
+        withExtendedLifetime(old) {}
     }
 
     /// What all workers have done so far. Waits for each to finish its turn, a second at most.
     public func statistics() throws(Errno) -> Statistics {
         let report = try Report(workers: seats.count)
-        for seat in seats {
-            if let final = seat.final {
-                report.add(final)
-            } else {
-                seat.mailbox.post(.report(report))
-            }
-        }
+        for seat in seats { seat.add(to: report) }
         return report.wait(milliseconds: 1000)
     }
 
@@ -117,8 +130,14 @@ private final class Seat: Sendable {
         )
     }
 
-    /// What the worker has done, once it has ended.
-    var final: Statistics? { result.withLock { $0 } }
+    /// Adds what the worker has done to a report, at once when it has ended, else when it can.
+    func add(to report: Report) {
+        if let final = result.withLock({ $0 }) {
+            report.add(final)
+        } else {
+            mailbox.post(.report(report))
+        }
+    }
 
     /// The body of the worker's thread.
     func serve() {

@@ -49,36 +49,37 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
     /// The sum of what two workers have done.
     public static func + (a: Statistics, b: Statistics) -> Statistics {
         var sum = a
-        for field in fields { sum[keyPath: field] += b[keyPath: field] }
+        for (_, field) in fields { sum[keyPath: field] += b[keyPath: field] }
         return sum
     }
 
     /// Every counter with its name, in the order of declaration, for status and metrics.
     public var named: [(name: String, value: UInt64)] {
-        zip(Statistics.names, Statistics.fields).map { ($0, self[keyPath: $1]) }
-    }
-}
-
-extension Statistics {
-    private static var names: [String] {
-        [
-            "queriesUDP", "queriesTCP", "answeredAtOnce", "answeredLater", "dropped",
-            "datagramsTooLong", "repliesNotSent", "repliesWithoutClient",
-            "connectionsAccepted", "connectionsOpen", "connectionsRefused", "connectionsDisplaced",
-            "connectionsTimedOut", "connectionsNotDNS",
-            "upstreamQueriesUDP", "upstreamQueriesTCP", "upstreamMessagesUDP",
-            "upstreamMessagesTCP", "upstreamFailures", "upstreamSocketsOpened",
-        ]
+        Statistics.fields.map { ($0.name, self[keyPath: $0.field]) }
     }
 
-    private static var fields: [WritableKeyPath<Statistics, UInt64>] {
+    private static var fields: [(name: String, field: WritableKeyPath<Statistics, UInt64>)] {
         [
-            \.queriesUDP, \.queriesTCP, \.answeredAtOnce, \.answeredLater, \.dropped,
-            \.datagramsTooLong, \.repliesNotSent, \.repliesWithoutClient,
-            \.connectionsAccepted, \.connectionsOpen, \.connectionsRefused, \.connectionsDisplaced,
-            \.connectionsTimedOut, \.connectionsNotDNS,
-            \.upstreamQueriesUDP, \.upstreamQueriesTCP, \.upstreamMessagesUDP,
-            \.upstreamMessagesTCP, \.upstreamFailures, \.upstreamSocketsOpened,
+            ("queriesUDP", \.queriesUDP),
+            ("queriesTCP", \.queriesTCP),
+            ("answeredAtOnce", \.answeredAtOnce),
+            ("answeredLater", \.answeredLater),
+            ("dropped", \.dropped),
+            ("datagramsTooLong", \.datagramsTooLong),
+            ("repliesNotSent", \.repliesNotSent),
+            ("repliesWithoutClient", \.repliesWithoutClient),
+            ("connectionsAccepted", \.connectionsAccepted),
+            ("connectionsOpen", \.connectionsOpen),
+            ("connectionsRefused", \.connectionsRefused),
+            ("connectionsDisplaced", \.connectionsDisplaced),
+            ("connectionsTimedOut", \.connectionsTimedOut),
+            ("connectionsNotDNS", \.connectionsNotDNS),
+            ("upstreamQueriesUDP", \.upstreamQueriesUDP),
+            ("upstreamQueriesTCP", \.upstreamQueriesTCP),
+            ("upstreamMessagesUDP", \.upstreamMessagesUDP),
+            ("upstreamMessagesTCP", \.upstreamMessagesTCP),
+            ("upstreamFailures", \.upstreamFailures),
+            ("upstreamSocketsOpened", \.upstreamSocketsOpened),
         ]
     }
 }

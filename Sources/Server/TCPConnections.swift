@@ -4,15 +4,14 @@ import Resolver
 
 /// A worker's client connections: a fixed table of slots, and the order in which they fell idle.
 ///
-/// Invariants: a slot is free exactly when its socket is not open; the open ones are linked from
-/// the one whose last activity is the oldest to the newest; `clients` holds each open slot's
-/// client, so that counting them reads one run of memory.
+/// Invariants: a slot is free exactly when its socket is not open; the open ones are in `activity`;
+/// `clients` holds each open slot's client, so that counting them reads one run of memory.
 struct TCPConnections: ~Copyable {
     private var slots: FixedArray<TCPConnection>
     private var clients: FixedArray<IPAddress>
     private var free: [Int32]
-    private var oldest: Int32 = -1
-    private var newest: Int32 = -1
+    /// When something useful last happened, a whole query read or all replies written.
+    private var activity: ActivityOrder
     private var dirty: [Int32] = []
     /// What one read brings in, behind what was left of the last.
     private var inbox = OctetBuffer(capacity: TCPConnections.readSize + 2 + 65_535)
@@ -28,6 +27,7 @@ struct TCPConnections: ~Copyable {
     init(capacity: Int, perClient: Int, idleMilliseconds: UInt64) {
         slots = FixedArray(count: capacity) { _ in TCPConnection() }
         clients = FixedArray(count: capacity) { _ in IPAddress(high: 0, low: 0) }
+        activity = ActivityOrder(slots: capacity)
         free = (0..<Int32(capacity)).reversed()
         dirty.reserveCapacity(capacity)
         self.perClient = perClient
@@ -39,7 +39,7 @@ struct TCPConnections: ~Copyable {
 
     /// When the next connection may have to be closed.
     var nextDeadline: UInt64? {
-        oldest >= 0 ? slots[Int(oldest)].lastActivity + idleNanoseconds : nil
+        activity.oldest.map { activity.time(of: $0) + idleNanoseconds }
     }
 
     // MARK: Opening and closing
@@ -74,9 +74,8 @@ struct TCPConnections: ~Copyable {
         slots[slot].client = client
         slots[slot].localAddress = localAddress
         slots[slot].interest = .readable
-        slots[slot].lastActivity = now.nanoseconds
         clients[slot] = client
-        link(Int32(slot))
+        activity.insert(slot, at: now.nanoseconds)
         return slot
     }
 
@@ -90,7 +89,7 @@ struct TCPConnections: ~Copyable {
     }
 
     mutating func close(_ slot: Int) {
-        unlink(Int32(slot))
+        activity.remove(slot)
         let generation = slots[slot].generation &+ 1
         // A dirty slot stays in the list of those to be written, where it is passed over.
         let isDirty = slots[slot].isDirty
@@ -101,14 +100,14 @@ struct TCPConnections: ~Copyable {
         free.append(Int32(slot))
     }
 
-    /// Closes the connection, of one client or of all, that has been idle the longest.
-    private mutating func displaceOldest(
+    /// Closes the connection, of one client or of all, that has been idle the longest; gives
+    /// whether there was one.
+    mutating func displaceOldest(
         of client: IPAddress?,
         counting statistics: inout Statistics
     ) -> Bool {
-        var index = oldest
-        while index >= 0 {
-            let slot = Int(index)
+        var next = activity.oldest
+        while let slot = next {
             if slots[slot].inFlight == 0 && slots[slot].unsent.isEmpty
                 && (client == nil || client == slots[slot].client)
             {
@@ -116,7 +115,7 @@ struct TCPConnections: ~Copyable {
                 statistics.connectionsDisplaced += 1
                 return true
             }
-            index = slots[slot].newer
+            next = activity.newer(than: slot)
         }
         return false
     }
@@ -124,14 +123,12 @@ struct TCPConnections: ~Copyable {
     /// Closes the connections on which nothing has happened for too long. One with queries in
     /// flight gets more time, but not for ever.
     mutating func expire(at now: Instant, counting statistics: inout Statistics) {
-        while oldest >= 0 {
-            let slot = Int(oldest)
-            guard slots[slot].lastActivity + idleNanoseconds <= now.nanoseconds else { return }
+        while let slot = activity.oldest {
+            guard activity.time(of: slot) + idleNanoseconds <= now.nanoseconds else { return }
             if slots[slot].inFlight > 0 && slots[slot].unsent.isEmpty && slots[slot].extensions < 3
             {
-                let extensions = slots[slot].extensions + 1
-                moveToNewest(slot, now)
-                slots[slot].extensions = extensions
+                slots[slot].extensions += 1
+                activity.touch(slot, at: now.nanoseconds)
             } else {
                 close(slot)
                 statistics.connectionsTimedOut += 1
@@ -141,10 +138,9 @@ struct TCPConnections: ~Copyable {
 
     /// Listens to no client any more; those that wait for nothing are closed.
     mutating func finishReading(watchedBy poller: borrowing Poller) {
-        var index = oldest
-        while index >= 0 {
-            let slot = Int(index)
-            index = slots[slot].newer
+        var next = activity.oldest
+        while let slot = next {
+            next = activity.newer(than: slot)
             slots[slot].isFinished = true
             slots[slot].hasBacklog = false
             settle(slot, poller)
@@ -178,23 +174,23 @@ struct TCPConnections: ~Copyable {
         }
         var offset = 0
         repeat {
-            guard let written = handle(&offset, filled, slot, &resolver, now, &statistics) else {
-                close(slot)
-                statistics.connectionsNotDNS += 1
-                return
-            }
+            let written = handle(&offset, filled, slot, &resolver, now, &statistics)
             guard write(written, slot, now) else {
                 close(slot)
                 return
             }
         } while slots[slot].hasBacklog && !slots[slot].isSaturated
+        if slots[slot].isNotDNS {
+            statistics.connectionsNotDNS += 1
+            close(slot)
+            return
+        }
         if offset < filled { slots[slot].unread.append(offset..<filled, of: inbox) }
         settle(slot, poller)
     }
 
     /// Hands the queries in the inbox from `offset` on to the resolver, as far as the outbox and
-    /// the client's limits go; gives how many octets of replies stand in the outbox, or nil when
-    /// what came is not DNS.
+    /// the client's limits go; gives how many octets of replies stand in the outbox.
     private mutating func handle(
         _ offset: inout Int,
         _ filled: Int,
@@ -202,11 +198,13 @@ struct TCPConnections: ~Copyable {
         _ resolver: inout Resolver,
         _ now: Instant,
         _ statistics: inout Statistics
-    ) -> Int? {
+    ) -> Int {
         if !slots[slot].isVouchedFor {
             switch Framing.opening(of: inbox.octets(0..<filled)) {
             case .isDNS: slots[slot].isVouchedFor = true
-            case .isNotDNS: return nil
+            case .isNotDNS:
+                slots[slot].isNotDNS = true
+                return 0
             case .undecided: return 0
             }
         }
@@ -222,7 +220,9 @@ struct TCPConnections: ~Copyable {
         frames: while true {
             switch Framing.frame(in: inbox.octets(0..<filled), at: offset) {
             case .incomplete: break frames
-            case .malformed: return nil
+            case .malformed:
+                slots[slot].isNotDNS = true
+                break frames
             case .message(let length):
                 if slots[slot].isSaturated || written >= TCPConnections.writeSize {
                     slots[slot].hasBacklog = true
@@ -250,7 +250,7 @@ struct TCPConnections: ~Copyable {
                 offset += 2 + length
             }
         }
-        if isUseful { moveToNewest(slot, now) }
+        if isUseful { noteActivity(slot, now) }
         return written
     }
 
@@ -283,7 +283,7 @@ struct TCPConnections: ~Copyable {
         }
         // Only a client that takes everything counts as active: not one that takes an octet a
         // second and has us keep the rest.
-        if slots[slot].unsent.isEmpty { moveToNewest(slot, now) }
+        if slots[slot].unsent.isEmpty { noteActivity(slot, now) }
         return true
     }
 
@@ -354,27 +354,8 @@ struct TCPConnections: ~Copyable {
         }
     }
 
-    // MARK: The order of activity
-
-    private mutating func moveToNewest(_ slot: Int, _ now: Instant) {
-        slots[slot].lastActivity = now.nanoseconds
+    private mutating func noteActivity(_ slot: Int, _ now: Instant) {
         slots[slot].extensions = 0
-        guard newest != Int32(slot) else { return }
-        unlink(Int32(slot))
-        link(Int32(slot))
-    }
-
-    private mutating func link(_ index: Int32) {
-        slots[Int(index)].older = newest
-        slots[Int(index)].newer = -1
-        if newest >= 0 { slots[Int(newest)].newer = index } else { oldest = index }
-        newest = index
-    }
-
-    private mutating func unlink(_ index: Int32) {
-        let older = slots[Int(index)].older
-        let newer = slots[Int(index)].newer
-        if older >= 0 { slots[Int(older)].newer = newer } else { oldest = newer }
-        if newer >= 0 { slots[Int(newer)].older = older } else { newest = older }
+        activity.touch(slot, at: now.nanoseconds)
     }
 }

@@ -7,28 +7,28 @@ import Resolver
 /// The loop waits, reads every socket that is ready into the resolver, and writes what the
 /// resolver has decided. Nothing on the way of a query allocates, locks or counts references.
 struct Worker: ~Copyable {
-    private var poller: Poller
-    private var resolver: Resolver
-    private let mailbox: Mailbox
-    private let grace: UInt64
+    var poller: Poller
+    var resolver: Resolver
+    let mailbox: Mailbox
+    let grace: UInt64
 
-    private var listeners: WorkerSockets
-    private var connections: TCPConnections
-    private var upstreamSockets: UpstreamSockets
-    private var upstreamStreams: UpstreamStreams
+    var listeners: WorkerSockets
+    var connections: TCPConnections
+    var upstreamSockets: UpstreamSockets
+    var upstreamStreams: UpstreamStreams
 
-    private var queries = InboundDatagrams(capacity: 32)
-    private var replies = OutboundDatagrams(capacity: 32)
-    private var statistics = Statistics()
+    var queries = InboundDatagrams(capacity: 32)
+    var replies = OutboundDatagrams(capacity: 32)
+    var statistics = Statistics()
 
     /// The time of this turn of the loop.
-    private var now = Instant(nanoseconds: Clock.monotonic)
+    var now = Instant(nanoseconds: Clock.monotonic)
     /// Queries over UDP whose reply comes later; connections count their own.
-    private var waiting = 0
+    var waiting = 0
     /// When to end at the latest; set while stopping.
-    private var end: UInt64?
+    var end: UInt64?
     /// When to accept connections again, after descriptors had run out.
-    private var resumeAccepting: UInt64?
+    var resumeAccepting: UInt64?
 
     init(
         listeningOn sockets: consuming WorkerSockets,
@@ -92,7 +92,7 @@ struct Worker: ~Copyable {
         return statistics
     }
 
-    private mutating func dispatch(_ token: Poller.Token, _ readiness: Poller.Readiness) {
+    mutating func dispatch(_ token: Poller.Token, _ readiness: Poller.Readiness) {
         switch Source(rawValue: token.kind) {
         case .datagramListener: answerDatagrams(token.slot)
         case .streamListener: acceptConnections(token.slot)
@@ -122,7 +122,7 @@ struct Worker: ~Copyable {
     // MARK: Queries
 
     /// Answers what waits on a UDP socket, a batch in and a batch out.
-    private mutating func answerDatagrams(_ index: Int) {
+    mutating func answerDatagrams(_ index: Int) {
         // At most so many batches a turn, so that a flood over UDP does not starve TCP.
         for _ in 0..<8 {
             // An error of an unconnected socket says nothing about it: it is there again next turn.
@@ -135,7 +135,7 @@ struct Worker: ~Copyable {
         }
     }
 
-    private mutating func answerDatagram(_ query: Int, _ listener: Int) {
+    mutating func answerDatagram(_ query: Int, _ listener: Int) {
         let origin = queries.origin(at: query)
         statistics.queriesUDP += 1
         guard !origin.isCut else {
@@ -162,9 +162,9 @@ struct Worker: ~Copyable {
         }
     }
 
-    private mutating func acceptConnections(_ index: Int) {
-        // So many a turn, for the same reason as above.
-        for _ in 0..<32 {
+    mutating func acceptConnections(_ index: Int) {
+        // So many a turn, for the same reason as above; none once we are stopping.
+        for _ in 0..<32 where listeners.streams[index].socket.isOpen {
             var peer = SocketAddress.any(ipv4: true, port: 0)
             do throws(Errno) {
                 guard let socket = try listeners.streams[index].socket.accept(from: &peer) else {
@@ -189,13 +189,14 @@ struct Worker: ~Copyable {
                 // Most clients have sent their query by now.
                 readConnection(slot)
             } catch {
-                pauseAccepting()
+                // Mostly: no descriptor is left. Then an idle connection goes, or this one waits.
+                if !connections.displaceOldest(of: nil, counting: &statistics) { pauseAccepting() }
                 return
             }
         }
     }
 
-    private mutating func serveConnection(_ token: Poller.Token, _ readiness: Poller.Readiness) {
+    mutating func serveConnection(_ token: Poller.Token, _ readiness: Poller.Readiness) {
         guard let slot = connections.slot(of: token) else { return }
         if readiness.contains(.writable) {
             connections.resume(
@@ -215,7 +216,7 @@ struct Worker: ~Copyable {
         }
     }
 
-    private mutating func readConnection(_ slot: Int) {
+    mutating func readConnection(_ slot: Int) {
         connections.read(
             slot,
             for: &resolver,
@@ -228,7 +229,7 @@ struct Worker: ~Copyable {
     // MARK: What the resolver has decided
 
     /// Sends the queries that have to go upstream; gives whether there were any.
-    private mutating func sendUpstream() -> Bool {
+    mutating func sendUpstream() -> Bool {
         var any = false
         while true {
             if upstreamSockets.outgoing.isFull {
@@ -270,7 +271,7 @@ struct Worker: ~Copyable {
     }
 
     /// Sends the replies that were finished since; gives whether there were any.
-    private mutating func sendReplies() -> Bool {
+    mutating func sendReplies() -> Bool {
         var any = false
         var listener = 0
         while true {
@@ -306,89 +307,9 @@ struct Worker: ~Copyable {
         return any
     }
 
-    private mutating func flushReplies(_ listener: Int) {
+    mutating func flushReplies(_ listener: Int) {
         guard replies.count > 0 else { return }
         let outcome = listeners.datagrams[listener].socket.send(&replies)
         statistics.repliesNotSent += UInt64(outcome.lost)
-    }
-
-    // MARK: Time
-
-    private var nextDeadline: UInt64? {
-        var earliest = UInt64.max
-        if let deadline = resolver.nextDeadline { earliest = deadline.nanoseconds }
-        if let deadline = connections.nextDeadline { earliest = min(earliest, deadline) }
-        if let deadline = upstreamSockets.nextDeadline { earliest = min(earliest, deadline) }
-        if let deadline = upstreamStreams.nextDeadline { earliest = min(earliest, deadline) }
-        if let deadline = resumeAccepting { earliest = min(earliest, deadline) }
-        if let deadline = end { earliest = min(earliest, deadline) }
-        return earliest == .max ? nil : earliest
-    }
-
-    private mutating func expire() {
-        if let deadline = resolver.nextDeadline, deadline <= now { resolver.expire(at: now) }
-        connections.expire(at: now, counting: &statistics)
-        upstreamSockets.sweep(resolver, at: now)
-        upstreamStreams.sweep(&resolver, at: now, counting: &statistics)
-        if let deadline = resumeAccepting, deadline <= now.nanoseconds { watchStreamListeners() }
-    }
-
-    /// Accepts no connections for a while: descriptors have run out, and a listener that stays
-    /// readable would keep the loop turning.
-    private mutating func pauseAccepting() {
-        for index in listeners.streams.indices where listeners.streams[index].socket.isOpen {
-            poller.remove(listeners.streams[index].socket.descriptor)
-        }
-        resumeAccepting = now.advanced(byMilliseconds: 100).nanoseconds
-    }
-
-    private mutating func watchStreamListeners() {
-        resumeAccepting = nil
-        for index in listeners.streams.indices where listeners.streams[index].socket.isOpen {
-            try? poller.add(
-                listeners.streams[index].socket.descriptor,
-                for: [.readable, .exclusive],
-                as: Source.streamListener.token(slot: index)
-            )
-        }
-    }
-
-    // MARK: Commands
-
-    private mutating func obey() {
-        for command in mailbox.takeAll() {
-            switch command {
-            case .adopt(let policy):
-                resolver.adopt(policy)
-                upstreamSockets.adopt(policy.upstreams)
-                upstreamStreams.adopt(policy.upstreams)
-            case .report(let report):
-                statistics.connectionsOpen = UInt64(connections.openCount)
-                report.add(statistics)
-            case .stop: beginStopping()
-            }
-        }
-    }
-
-    /// Takes what has arrived, and nothing more.
-    private mutating func beginStopping() {
-        guard end == nil else { return }
-        end = now.nanoseconds + grace
-        resumeAccepting = nil
-        for index in listeners.datagrams.indices where listeners.datagrams[index].socket.isOpen {
-            answerDatagrams(index)
-            // Stays open: what is in flight is answered from it.
-            poller.remove(listeners.datagrams[index].socket.descriptor)
-        }
-        for index in listeners.streams.indices where listeners.streams[index].socket.isOpen {
-            acceptConnections(index)
-            listeners.streams[index] = .none
-        }
-        connections.finishReading(watchedBy: poller)
-    }
-
-    private var isFinished: Bool {
-        guard let end else { return false }
-        return waiting == 0 && connections.openCount == 0 || now.nanoseconds >= end
     }
 }

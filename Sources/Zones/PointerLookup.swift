@@ -7,21 +7,23 @@ extension ZoneIndex {
     /// The node of the first name that has the address which a reverse name stands for.
     func addressNode(for name: borrowing FoldedName) -> Node? {
         guard let address = IPAddress(reverseName: name) else { return nil }
-        let mask = pointers.count &- 1
-        var position = ZoneIndex.pointerHash(address, seed: seed) & mask
+        var position = ZoneIndex.pointerSlot(address, seed: seed, of: pointers.count)
         while pointers[position] != 0 {
             let node = Node(offset: Int(pointers[position] &- 1) &* 8)
             if has(address, at: node) { return node }
-            position = (position &+ 1) & mask
+            position &+= 1
+            if position == pointers.count { position = 0 }
         }
         return nil
     }
 
-    static func pointerHash(_ address: IPAddress, seed: UInt64) -> Int {
+    /// The slot of an address in a table of `count`: its keyed hash, scaled.
+    static func pointerSlot(_ address: IPAddress, seed: UInt64, of count: Int) -> Int {
         let product = (address.high ^ seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         let mixed = (product.high ^ product.low ^ address.low)
             .multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
-        return Int(truncatingIfNeeded: mixed.high ^ mixed.low)
+        let hash = mixed.high ^ mixed.low
+        return Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(count)).high)
     }
 
     private func has(_ address: IPAddress, at node: Node) -> Bool {

@@ -67,11 +67,12 @@ public enum ZoneCompiler {
         var findings: [ZoneFileError] = []
         var isUsable = true
         for file in files {
-            builder.begin(file.source)
             let text: [UInt8]
             do throws(IncludeError) {
                 text = try reader(file.path)
+                builder.begin(file.source, size: text.count)
             } catch {
+                builder.begin(file.source)
                 builder.end(files: [file.path])
                 findings.append(
                     ZoneFileError(

@@ -180,9 +180,7 @@ extension ZoneIndexBuilder {
         while record >= 0, records[record].type != .cname { record = Int(records[record].next) }
         guard record >= 0 else { return nil }
         var name = FoldedName()
-        guard (try? name.read(from: rdata.span, at: records[record].rdata)) != nil else {
-            return nil
-        }
+        guard name.read(from: rdata, at: records[record].rdata) else { return nil }
         return find(name)
     }
 
@@ -380,14 +378,16 @@ extension ZoneIndexBuilder {
     /// The table of PTR synthesis: the first name that has an address keeps it.
     private func pointerTable(_ layout: borrowing Layout) -> [UInt32] {
         guard !layout.addresses.isEmpty else { return [] }
-        var capacity = 16
-        while capacity < layout.addresses.count * 2 { capacity *= 2 }
+        // Two thirds full at most; any size will do.
+        let capacity = layout.addresses.count * 3 / 2 + 16
         var table = [UInt32](repeating: 0, count: capacity)
-        let mask = capacity - 1
         for entry in layout.addresses.indices {
             let (address, node) = layout.addresses[entry]
-            var position = ZoneIndex.pointerHash(address, seed: seed) & mask
-            while table[position] != 0 { position = (position + 1) & mask }
+            var position = ZoneIndex.pointerSlot(address, seed: seed, of: capacity)
+            while table[position] != 0 {
+                position += 1
+                if position == capacity { position = 0 }
+            }
             table[position] = node
         }
         return table

@@ -41,7 +41,8 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
     var owners: [Owner] = []
     var records: [Record] = []
     var rdata: [UInt8] = []
-    var slots: [UInt32] = Array(repeating: 0, count: 1024)
+    /// The hash table of owners: the hash's upper half and the owner's number + 1; 0: empty.
+    private var slots: [UInt64] = Array(repeating: 0, count: 1024)
     /// The paths of the files that records came from, as findings show them.
     var files: [String] = []
     /// What was found wrong or remarkable about the layer as a whole; complete after `build`.
@@ -60,8 +61,11 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
     }
 
     /// Starts the records of the next source; an authoritative layer or an RPZ has exactly one.
-    public mutating func begin(_ source: ZoneSource) {
+    ///
+    /// `size` is how many octets of text there will be, as far as is known: room is made at once.
+    public mutating func begin(_ source: ZoneSource, size: Int = 0) {
         precondition(kind == .override || zones.isEmpty, "one zone a policy or authoritative layer")
+        reserve(size)
         zones.append(source)
         lastShadowed = -1
         origin = (source.origin.labelCount, source.origin.octets.count)
@@ -71,6 +75,18 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
             let apex = findOrInsert(fromLabel: 0, isWildcard: false)
             owners[apex].flags.insert(.owned)
         }
+    }
+
+    /// Makes room for the records of a text: a line has about 36 octets, and a name two lines.
+    private mutating func reserve(_ size: Int) {
+        let lines = size / 36
+        records.reserveCapacity(records.count + lines)
+        owners.reserveCapacity(owners.count + lines / 2)
+        names.reserveCapacity(names.count + lines * 12)
+        rdata.reserveCapacity(rdata.count + lines * 10)
+        var capacity = slots.count
+        while capacity < (owners.count + lines / 2) * 2 { capacity *= 2 }
+        if capacity > slots.count { grow(to: capacity) }
     }
 
     /// Names the files that the current source's records came from, its own first: answers show them.
@@ -198,18 +214,19 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         let mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while slots[position] != 0 {
-            let index = Int(slots[position]) - 1
-            if owners[index].hash == hash,
-                owners[index].flags.contains(.wildcard) == isWildcard,
-                Int(owners[index].nameLength) == scratch.count - scratch.start(ofLabel: label),
-                scratch.matches(names.span, at: owners[index].name, fromLabel: label)
-            {
-                return index
+            if slots[position] >> 32 == hash >> 32 {
+                let index = Int(truncatingIfNeeded: slots[position] & 0xFFFF_FFFF) - 1
+                if owners[index].flags.contains(.wildcard) == isWildcard,
+                    Int(owners[index].nameLength) == scratch.count - scratch.start(ofLabel: label),
+                    scratch.matches(names.span, at: owners[index].name, fromLabel: label)
+                {
+                    return index
+                }
             }
             position = (position + 1) & mask
         }
         let index = owners.count
-        slots[position] = UInt32(truncatingIfNeeded: index + 1)
+        slots[position] = hash & ~0xFFFF_FFFF | UInt64(index + 1)
         let length = scratch.count - scratch.start(ofLabel: label)
         owners.append(
             Owner(
@@ -227,7 +244,7 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         )
         names.append(scratch.suffix(fromLabel: label))
         while names.count % 8 != 0 { names.append(0) }
-        if owners.count * 2 > slots.count { grow() }
+        if owners.count * 2 > slots.count { grow(to: slots.count * 2) }
         return index
     }
 
@@ -237,22 +254,18 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         let mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while slots[position] != 0 {
-            let index = Int(slots[position]) - 1
-            if owners[index].hash == hash, !owners[index].flags.contains(.wildcard),
-                Int(owners[index].nameLength) == name.count,
-                name.matches(names.span, at: owners[index].name, fromLabel: 0)
-            {
-                return owners[index].flags.contains(.owned) ? index : nil
+            if slots[position] >> 32 == hash >> 32 {
+                let index = Int(truncatingIfNeeded: slots[position] & 0xFFFF_FFFF) - 1
+                if !owners[index].flags.contains(.wildcard),
+                    Int(owners[index].nameLength) == name.count,
+                    name.matches(names.span, at: owners[index].name, fromLabel: 0)
+                {
+                    return owners[index].flags.contains(.owned) ? index : nil
+                }
             }
             position = (position + 1) & mask
         }
         return nil
-    }
-
-    private func name(of index: Int) -> FoldedName {
-        var name = FoldedName()
-        _ = try? name.read(from: names.span, at: owners[index].name)
-        return name
     }
 
     /// How many labels an owner's name has (a wildcard's without its asterisk).
@@ -269,11 +282,18 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
     /// Marks all ancestors of every owned name, so that empty non-terminals are known.
     mutating func insertAncestors() {
         let apexLabels = kind == .authoritative ? origin.labels : 0
+        // Neighbours in a file have mostly one parent: its ancestors need no second look.
+        var lastParent: UInt64 = 0
         // New owners are appended behind those that are walked: they have nothing of their own.
         for index in 0..<owners.count {
-            scratch = name(of: index)
+            guard scratch.read(from: names, at: owners[index].name) else { continue }
             // A wildcard is a child of its own name; other names are children of their parent.
             var label = owners[index].flags.contains(.wildcard) ? 0 : 1
+            if label == 1, scratch.labelCount > 0 {
+                let parent = scratch.hash(fromLabel: 1, seed: seed)
+                if parent == lastParent { continue }
+                lastParent = parent
+            }
             while label <= scratch.labelCount - apexLabels {
                 let isWildcard = scratch.isWildcard(atLabel: label)
                 let ancestor = findOrInsert(
@@ -287,20 +307,14 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         }
     }
 
-    private mutating func grow() {
-        slots = Array(repeating: 0, count: slots.count * 2)
-        let mask = slots.count - 1
+    private mutating func grow(to capacity: Int) {
+        slots = Array(repeating: 0, count: capacity)
+        let mask = capacity - 1
         for index in owners.indices {
-            var position = Int(truncatingIfNeeded: owners[index].hash) & mask
+            let hash = owners[index].hash
+            var position = Int(truncatingIfNeeded: hash) & mask
             while slots[position] != 0 { position = (position + 1) & mask }
-            slots[position] = UInt32(truncatingIfNeeded: index + 1)
+            slots[position] = hash & ~0xFFFF_FFFF | UInt64(index + 1)
         }
-    }
-}
-
-extension Array where Element == UInt8 {
-    /// Appends all octets of a span.
-    mutating func append(_ octets: Span<UInt8>) {
-        for index in octets.indices { append(octets[index]) }
     }
 }
