@@ -38,8 +38,12 @@ let package = Package(
         module("Zones", ["DNS"]),
         module("Resolver", ["DNS", "Zones"]),
         module("Configuration", ["DNS", "Zones"]),
+        module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver"]),
         module("Server", ["Platform", "DNS", "Zones", "Resolver"]),
-        program("detourd", ["Platform", "DNS", "Zones", "Resolver", "Server"]),
+        program(
+            "detourd",
+            ["Configuration", "PolicyLoading", "Platform", "DNS", "Zones", "Resolver", "Server"]
+        ),
 
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),

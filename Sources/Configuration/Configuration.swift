@@ -5,6 +5,8 @@ public import Zones
 ///
 /// `packaging/detour.schema.json` describes the same document, key by key.
 public struct Configuration: Sendable {
+    /// The file that says it; empty where none does.
+    public private(set) var file = ""
     /// Where to serve; nil: loopback.
     public var listen: [Address]?
     /// Who is served; nil: private and loopback networks.
@@ -156,6 +158,7 @@ extension Configuration {
         }
         var decoding = Decoding(file: file)
         self.init(Setting(path: "", node: root), &decoding)
+        self.file = file
         guard decoding.errors.isEmpty else {
             throw RejectedConfiguration(
                 errors: decoding.errors.sorted { ($0.line, $0.column) < ($1.line, $1.column) }

@@ -7,6 +7,7 @@ extension Resolver {
     mutating func answerFromCache(
         _ waiter: Waiter,
         _ owner: Int,
+        triggersBelow upper: Int,
         at now: Instant,
         response: inout Response,
         writer: inout MessageWriter
@@ -29,6 +30,14 @@ extension Resolver {
             explanation.clear()
             explanation.append(self.entry, entry.body)
             return .done
+        }
+        var trigger: Trigger?
+        if sight.hasResponseTriggers {
+            trigger = responseTrigger(in: entry, below: upper, type: waiter.query.type)
+            if let found = trigger, !entry.flags.contains(.hasAliases) {
+                let step = obey(found, waiter.query, owner, &response, &writer)
+                guard case .pass = step else { return step }
+            }
         }
         response.code = entry.code
         if entry.code == .nxDomain, !entry.flags.contains(.hasAliases), hasNamesBelowTarget() {
@@ -54,15 +63,26 @@ extension Resolver {
             return .done
         }
         writer.rewind(to: start)
-        return rewrite(entry, seconds: seconds, owner, response: &response, writer: &writer)
+        return rewrite(
+            entry,
+            waiter.query,
+            seconds: seconds,
+            owner,
+            trigger: trigger,
+            response: &response,
+            writer: &writer
+        )
     }
 
     /// Writes an entry record by record: where it follows on an alias, does not fit as a whole, or
-    /// has aliases of its own, at which it is cut when they lead to an owned name.
+    /// has aliases of its own, at which it is cut when they lead to an owned name. At the end of its
+    /// aliases it is cut where a trigger has something else to say.
     mutating func rewrite(
         _ entry: CacheEntry,
+        _ query: Query,
         seconds: UInt32,
         _ owner: Int,
+        trigger: Trigger?,
         response: inout Response,
         writer: inout MessageWriter
     ) -> Step {
@@ -91,6 +111,11 @@ extension Resolver {
                         return .alias(alias)
                     }
                 } else {
+                    if let trigger, alias >= 0 {
+                        target.assign(scratch)
+                        let step = obey(trigger, query, alias, &response, &writer)
+                        guard case .pass = step else { return step }
+                    }
                     try appendWhole(record, of: message.span, ttl: ttl, to: &writer)
                     response.answerCount &+= 1
                 }
@@ -161,7 +186,7 @@ extension Resolver {
     }
 
     func ownsScratch() -> Bool {
-        for index in layers.indices
+        for index in sight.lower..<sight.upper
         where layers[index].index.lookup(scratch, type: .a).kind != .notOwned {
             return true
         }

@@ -16,6 +16,9 @@ import Zones
 public struct Resolver: ~Copyable {
     var policy: Policy
     var layers: [Policy.Layer]
+    var horizon: Horizon
+    /// What the client at hand sees of `layers`.
+    var sight = Horizon.Sight()
     let cache: Cache
     var forwarder: Forwarder
     var upstreamAnswer = UpstreamAnswer()
@@ -31,7 +34,8 @@ public struct Resolver: ~Copyable {
     /// A resolver under a policy; its cache may be shared, its random numbers are its own.
     public init(policy: Policy, cache: Cache, random: consuming RandomPool) {
         self.policy = policy
-        layers = policy.views[0].layers
+        layers = policy.horizon.layers
+        horizon = policy.horizon
         self.cache = cache
         forwarder = Forwarder(upstreams: policy.upstreams, random: random)
     }
@@ -41,7 +45,8 @@ public struct Resolver: ~Copyable {
     /// The upstreams stay those that the resolver was made with.
     public mutating func adopt(_ policy: Policy) {
         self.policy = policy
-        layers = policy.views[0].layers
+        layers = policy.horizon.layers
+        horizon = policy.horizon
     }
 
     /// What has been done so far.
@@ -76,6 +81,9 @@ public struct Resolver: ~Copyable {
         case .query(let query):
             let end = Header.size + query.questionSize
             let question = message.extracting(Header.size..<end)
+            if query.class == .chaos, isServed(client) {
+                return answerChaos(query, question, into: &reply)
+            }
             guard query.class == .in, isServed(client) else {
                 counts.refused &+= 1
                 let error: ExtendedError = query.class == .in ? .prohibited : .notSupported
@@ -128,6 +136,7 @@ public struct Resolver: ~Copyable {
         guard (try? writer.append(question)) != nil else { return .drop }
         var response = Response()
         explanation.clear()
+        sight = horizon.sight(for: waiter.client)
         switch decide(waiter, question: question, at: now, response: &response, writer: &writer) {
         case .drop:
             counts.dropped &+= 1
@@ -135,6 +144,11 @@ public struct Resolver: ~Copyable {
         case .wait:
             return .wait
         case .respond:
+            if response.policyLayer >= 0,
+                layers[response.policyLayer].index.appendPolicySOA(to: &writer)
+            {
+                response.additionalCount &+= 1
+            }
             if response.code == .serverFailure { counts.failed &+= 1 }
             if response.code == .refused { counts.refused &+= 1 }
             return .respond(
@@ -159,6 +173,8 @@ public struct Resolver: ~Copyable {
         case alias(Int)
         /// The stage has nothing to say.
         case pass
+        /// There is to be no answer.
+        case drop
     }
 
     /// Aliases that are followed before it is taken for a loop (SEMANTICS 4).
@@ -173,26 +189,45 @@ public struct Resolver: ~Copyable {
     ) -> Decision {
         let query = waiter.query
         var owner = Header.size
+        let forwards = sight.forwards && !policy.upstreams.isEmpty
+        // Policy zones from this layer on have let the client pass.
+        var policyEnd = sight.upper
         for _ in 0...Resolver.mostAliases {
             var isSpecial = true
             var step = Step.pass
-            search: for index in layers.indices {
-                let lookup = layers[index].index.lookup(target, type: query.type)
+            var triggerEnd = policyEnd
+            search: for index in sight.lower..<sight.upper {
+                if index >= policyEnd, layers[index].index.kind == .rpz { continue }
+                let lookup = layers[index].index.lookup(
+                    target,
+                    type: query.type,
+                    // An alias's target is looked up for its name alone: else a client's entry
+                    // that is an alias would lead to itself.
+                    client: owner == Header.size ? waiter.client.address : nil
+                )
                 switch lookup.kind {
                 case .notOwned:
                     continue search
                 case .drop:
                     return .drop
                 case .tcpOnly where !query.isStream:
+                    response.isAuthoritative = true
                     response.isTruncated = true
                     return .respond
                 case .forward, .tcpOnly:
                     isSpecial = false
+                    triggerEnd = min(triggerEnd, index)
+                    if owner == Header.size,
+                        layers[index].index.hasTrigger(for: waiter.client.address)
+                    {
+                        policyEnd = index
+                    }
                     break search
-                case .referral where query.flags.wantsRecursion && !policy.upstreams.isEmpty:
+                case .referral where query.flags.wantsRecursion && forwards:
                     isSpecial = false
                     break search
                 default:
+                    if layers[index].index.kind == .rpz { response.policyLayer = index }
                     step = answerLocally(
                         layers[index].index,
                         lookup,
@@ -207,7 +242,7 @@ public struct Resolver: ~Copyable {
             if case .pass = step, isSpecial {
                 step = answerSpecial(query, owner, &response, &writer)
             }
-            if case .pass = step, policy.upstreams.isEmpty {
+            if case .pass = step, !forwards {
                 guard owner == Header.size else { return .respond }
                 response.code = .refused
                 response.error = .notAuthoritative
@@ -215,11 +250,20 @@ public struct Resolver: ~Copyable {
                 return .respond
             }
             if case .pass = step {
-                step = answerFromCache(waiter, owner, at: now, response: &response, writer: &writer)
+                step = answerFromCache(
+                    waiter,
+                    owner,
+                    triggersBelow: triggerEnd,
+                    at: now,
+                    response: &response,
+                    writer: &writer
+                )
             }
             switch step {
             case .done:
                 return .respond
+            case .drop:
+                return .drop
             case .pass:
                 return forward(waiter, question, at: now, response: &response, writer: &writer)
             case .alias(let offset):
@@ -291,7 +335,8 @@ public struct Resolver: ~Copyable {
             class: query.class,
             variant: .init(
                 wantsDNSSEC: query.wantsDNSSEC,
-                isCheckingDisabled: query.flags.isCheckingDisabled
+                isCheckingDisabled: query.flags.isCheckingDisabled,
+                group: sight.group
             )
         )
     }
