@@ -106,13 +106,23 @@ struct ForwardRules: Sendable {
             let hash = name.hash(fromLabel: label, seed: 0)
             var index = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
             while index >= 0 {
-                let octets = entries[index].octets
-                if name.suffix(fromLabel: label).hasSameOctets(as: octets.span) {
+                if isSuffix(entries[index].octets, of: name, fromLabel: label) {
                     return entries[index].group.map { .group($0) } ?? .local
                 }
                 index = entries[index].next
             }
         }
         return .none
+    }
+
+    private func isSuffix(
+        _ octets: [UInt8],
+        of name: borrowing FoldedName,
+        fromLabel label: Int
+    ) -> Bool {
+        let suffix = name.suffix(fromLabel: label)
+        guard suffix.count == octets.count else { return false }
+        for index in suffix.indices where suffix[index] != octets[index] { return false }
+        return true
     }
 }

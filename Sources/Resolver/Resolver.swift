@@ -30,6 +30,8 @@ public struct Resolver: ~Copyable {
     var entry = OctetStore(count: Cache.largestEntry)
     var message = OctetStore(count: Cache.largestEntry)
     var counts = ResolverStatistics()
+    /// The cache has something for the name at hand, but past its TTL.
+    var hasStale = false
 
     /// A resolver under a policy; its cache may be shared, its random numbers are its own.
     public init(policy: Policy, cache: Cache, random: consuming RandomPool) {
@@ -37,24 +39,32 @@ public struct Resolver: ~Copyable {
         layers = policy.horizon.layers
         horizon = policy.horizon
         self.cache = cache
-        forwarder = Forwarder(upstreams: policy.upstreams, random: random)
+        forwarder = Forwarder(random: random)
+        forwarder.adopt(policy)
     }
 
     /// Answers from now on under another policy: the next query sees all of it.
     ///
-    /// The upstreams stay those that the resolver was made with.
+    /// What is on its way upstream stays so; see `upstreams`.
     public mutating func adopt(_ policy: Policy) {
         self.policy = policy
         layers = policy.horizon.layers
         horizon = policy.horizon
+        forwarder.adopt(policy)
     }
+
+    /// The upstreams by their numbers, as `UpstreamPath` has them: those of the policy, and those of
+    /// former ones that may still answer. An upstream keeps its number; nil: nobody has it.
+    public var upstreams: [Policy.Upstream?] { forwarder.upstreams }
 
     /// What has been done so far.
     public var statistics: ResolverStatistics {
         var statistics = counts
-        statistics.upstreamQueries = forwarder.attemptsSent
-        statistics.mismatches = forwarder.mismatches
-        statistics.shed = forwarder.shed
+        statistics.upstreamQueries = forwarder.counts.attempts
+        statistics.mismatches = forwarder.counts.mismatches
+        statistics.doubtful = forwarder.counts.doubtful
+        statistics.shed = forwarder.counts.shed
+        statistics.loops = forwarder.counts.loops
         return statistics
     }
 
@@ -242,16 +252,19 @@ public struct Resolver: ~Copyable {
             if case .pass = step, isSpecial {
                 step = answerSpecial(query, owner, &response, &writer)
             }
-            if case .pass = step, !forwards {
-                guard owner == Header.size else { return .respond }
-                response.code = .refused
-                response.error = .notAuthoritative
-                explanation.append("not an override, and nothing is forwarded")
-                return .respond
-            }
+            var asked: Forwarder.Question?
             if case .pass = step {
+                asked = sight.forwards ? self.asked(by: query) : nil
+                guard let asked else {
+                    guard owner == Header.size else { return .respond }
+                    response.code = .refused
+                    response.error = .notAuthoritative
+                    explanation.append("not an override, and nothing is forwarded")
+                    return .respond
+                }
                 step = answerFromCache(
                     waiter,
+                    asked,
                     owner,
                     triggersBelow: triggerEnd,
                     at: now,
@@ -265,7 +278,8 @@ public struct Resolver: ~Copyable {
             case .drop:
                 return .drop
             case .pass:
-                return forward(waiter, question, at: now, response: &response, writer: &writer)
+                guard let asked else { return .drop }
+                return forward(waiter, asked, question, at: now, &response, &writer)
             case .alias(let offset):
                 owner = offset
                 guard (try? target.read(from: writer.message, at: offset)) != nil else {
@@ -290,54 +304,5 @@ public struct Resolver: ~Copyable {
         explanation.clear()
         explanation.append(reason)
         return .respond
-    }
-
-    mutating func forward(
-        _ waiter: Waiter,
-        _ question: Span<UInt8>,
-        at now: Instant,
-        response: inout Response,
-        writer: inout MessageWriter
-    ) -> Decision {
-        let query = waiter.query
-        guard query.flags.wantsRecursion else {
-            response.code = .refused
-            response.error = .notAuthoritative
-            explanation.append("recursion was not asked for, and the answer is not at hand")
-            return .respond
-        }
-        guard waiter.exchanges < Forwarder.mostExchanges else {
-            return fail(
-                "too many queries in flight, or too long a chain",
-                &response,
-                &writer,
-                question
-            )
-        }
-        var waiter = waiter
-        waiter.exchanges += 1
-        guard
-            forwarder.wait(
-                for: target,
-                key: key(of: query),
-                waiter: waiter,
-                question: question,
-                at: now
-            )
-        else { return fail("too many clients are waiting", &response, &writer, question) }
-        if waiter.exchanges == 1 { counts.waited &+= 1 }
-        return .wait
-    }
-
-    func key(of query: Query) -> CacheKey {
-        CacheKey(
-            type: query.type,
-            class: query.class,
-            variant: .init(
-                wantsDNSSEC: query.wantsDNSSEC,
-                isCheckingDisabled: query.flags.isCheckingDisabled,
-                group: sight.group
-            )
-        )
     }
 }

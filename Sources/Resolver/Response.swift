@@ -13,11 +13,15 @@ struct Response: BitwiseCopyable {
     var additionalCount: UInt16 = 0
     /// The layer of the policy zone that the answer is of, whose SOA goes along; -1: none.
     var policyLayer = -1
+    /// For how many bits of the asker's network the answer is meant (RFC 7871, 7.2.1).
+    var scope: UInt8 = 0
     /// Why the answer is what it is, for people who ask with EDNS.
     var error: ExtendedError?
 
     /// How many octets must stay free for what `finish` appends.
-    static func reserve(for query: Query) -> Int { query.hasEDNS ? EDNS.emptySize : 0 }
+    static func reserve(for query: Query) -> Int {
+        query.hasEDNS ? EDNS.emptySize + (query.subnet?.optionSize ?? 0) : 0
+    }
 
     /// Appends the OPT record with its Extended DNS Error (as far as there is room) and writes the
     /// header. `explanation` is the error's text.
@@ -29,7 +33,7 @@ struct Response: BitwiseCopyable {
     ) -> Int {
         if query.hasEDNS {
             writer.setLimit(query.limit)
-            appendOPT(to: &writer, explanation: explanation, isDNSSEC: query.wantsDNSSEC)
+            appendOPT(to: &writer, explanation: explanation, for: query)
         }
         // The copied bits: opcode, RD and CD; the rest is ours to say.
         var flags = Flags(rawValue: query.flags.rawValue & 0x7910)
@@ -55,7 +59,7 @@ struct Response: BitwiseCopyable {
     private mutating func appendOPT(
         to writer: inout MessageWriter,
         explanation: Span<UInt8>,
-        isDNSSEC: Bool
+        for query: Query
     ) {
         let mark = writer.count
         do throws(WireError) {
@@ -64,8 +68,12 @@ struct Response: BitwiseCopyable {
             try writer.append(UInt16(Query.largestDatagram))
             try writer.append(UInt8(truncatingIfNeeded: code.rawValue >> 4))
             try writer.append(UInt8(0))
-            try writer.append(isDNSSEC ? 0x8000 : UInt16(0))
+            try writer.append(query.wantsDNSSEC ? 0x8000 : UInt16(0))
             try writer.append(UInt16(0))
+            if let subnet = query.subnet {
+                try subnet.append(to: &writer, scope: scope)
+                writer.overwrite(UInt16(truncatingIfNeeded: subnet.optionSize), at: mark + 9)
+            }
             additionalCount &+= 1
         } catch {
             writer.rewind(to: mark)
@@ -79,8 +87,8 @@ struct Response: BitwiseCopyable {
             try writer.append(error.rawValue)
             try writer.append(explanation)
             writer.overwrite(
-                UInt16(truncatingIfNeeded: writer.count - options),
-                at: options - 2
+                UInt16(truncatingIfNeeded: writer.count - mark - EDNS.emptySize),
+                at: mark + 9
             )
         } catch {
             writer.rewind(to: options)
