@@ -66,6 +66,7 @@ public struct OctetBuffer: ~Copyable {
     @unsafe
     func address(at start: Int) -> UnsafeMutableRawPointer {
         precondition(start >= 0 && start <= capacity, "inside the buffer")
+        // Safe: inside the buffer, or just behind its end.
         return unsafe UnsafeMutableRawPointer(base + start)
     }
 

@@ -45,8 +45,8 @@ public struct Thread: ~Copyable, Sendable {
     private static let enter:
         @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? =
             { argument in
-                guard let argument = unsafe argument else { return nil }
                 // Safe: the pointer that `init` made of one retained Body, taken once.
+                guard let argument = unsafe argument else { return nil }
                 let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
                 body.run()
                 return nil

@@ -63,13 +63,11 @@ struct Response: BitwiseCopyable {
     ) {
         let mark = writer.count
         do throws(WireError) {
-            try writer.append(UInt8(0))
-            try writer.append(RecordType.opt.rawValue)
-            try writer.append(UInt16(Query.largestDatagram))
-            try writer.append(UInt8(truncatingIfNeeded: code.rawValue >> 4))
-            try writer.append(UInt8(0))
-            try writer.append(query.wantsDNSSEC ? 0x8000 : UInt16(0))
-            try writer.append(UInt16(0))
+            try writer.appendOPT(
+                udpSize: UInt16(Query.largestDatagram),
+                code: code,
+                wantsDNSSEC: query.wantsDNSSEC
+            )
             if let subnet = query.subnet {
                 try subnet.append(to: &writer, scope: scope)
                 writer.overwrite(UInt16(truncatingIfNeeded: subnet.optionSize), at: mark + 9)
@@ -82,10 +80,7 @@ struct Response: BitwiseCopyable {
         guard let error else { return }
         let options = writer.count
         do throws(WireError) {
-            try writer.append(OptionCode.extendedError.rawValue)
-            try writer.append(UInt16(truncatingIfNeeded: 2 + explanation.count))
-            try writer.append(error.rawValue)
-            try writer.append(explanation)
+            try writer.appendOption(.extendedError, error.rawValue, explanation)
             writer.overwrite(
                 UInt16(truncatingIfNeeded: writer.count - mark - EDNS.emptySize),
                 at: mark + 9
@@ -122,7 +117,10 @@ struct Explanation: ~Copyable {
     }
 
     mutating func append(_ text: Span<UInt8>) {
-        for index in text.indices { append(text[index]) }
+        let length = min(text.count, octets.count &- count)
+        var span = octets.mutableSpan
+        span.copy(text.extracting(first: length), at: count)
+        count &+= length
     }
 
     mutating func append(_ store: borrowing OctetStore, _ range: Range<Int>) {
@@ -134,11 +132,15 @@ struct Explanation: ~Copyable {
     }
 
     mutating func append(decimal value: UInt64) {
-        var divisor: UInt64 = 1
-        while value / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            append(UInt8(truncatingIfNeeded: value / divisor % 10) + 0x30)
-            divisor /= 10
-        }
+        // From the last digit to the first; a number of 64 bits has twenty at most.
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var first = 20
+        var rest = value
+        repeat {
+            first &-= 1
+            digits[first] = UInt8(truncatingIfNeeded: rest % 10) + 0x30
+            rest /= 10
+        } while rest > 0
+        append(digits.span.extracting(first..<20))
     }
 }

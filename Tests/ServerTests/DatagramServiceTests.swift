@@ -1,5 +1,6 @@
 import Platform
 import Server
+import Support
 import Testing
 
 @Suite("Service over UDP", .serialized)

@@ -2,6 +2,7 @@ import DNS
 import Platform
 import Resolver
 import Server
+import Support
 import Testing
 import Zones
 

@@ -1,16 +1,16 @@
-import Platform
+package import Platform
 
 /// A client over TCP. Each call waits for so long and no longer.
-final class StreamClient {
+package final class StreamClient {
     private var socket: StreamSocket
     private var poller: Poller
     private var buffer = OctetBuffer(capacity: 1 << 16)
     /// What came and was not yet taken as a message.
-    private(set) var received: [UInt8] = []
+    package private(set) var received: [UInt8] = []
     /// The server has ended or broken the connection.
-    private(set) var isEnded = false
+    package private(set) var isEnded = false
 
-    init(to address: SocketAddress) throws {
+    package init(to address: SocketAddress) throws {
         socket = try StreamSocket(connectingTo: address)
         poller = try Poller()
         try poller.add(socket.descriptor, for: .writable, as: .init(kind: 0, slot: 0))
@@ -21,7 +21,7 @@ final class StreamClient {
     }
 
     /// Sends octets; gives how many the server's side took within the time.
-    func send(_ octets: [UInt8], milliseconds: UInt64 = 2000) throws -> Int {
+    package func send(_ octets: [UInt8], milliseconds: UInt64 = 2000) throws -> Int {
         let end = Clock.monotonic + milliseconds * 1_000_000
         var queue = OctetQueue()
         queue.append(octets.span)
@@ -42,10 +42,10 @@ final class StreamClient {
     }
 
     /// Says that no more will be sent.
-    func finish() { socket.finishWriting() }
+    package func finish() { socket.finishWriting() }
 
     /// Reads what comes until `isEnough`, the end of the connection or of the time.
-    func receive(
+    package func receive(
         milliseconds: UInt64 = 2000,
         until isEnough: ([UInt8]) -> Bool
     ) {
@@ -76,7 +76,7 @@ final class StreamClient {
     }
 
     /// The next `count` messages; fewer when they do not come in time.
-    func messages(_ count: Int, milliseconds: UInt64 = 2000) -> [[UInt8]] {
+    package func messages(_ count: Int, milliseconds: UInt64 = 2000) -> [[UInt8]] {
         receive(milliseconds: milliseconds) { StreamClient.frames($0).messages.count >= count }
         let frames = StreamClient.frames(received)
         let taken = Array(frames.messages.prefix(count))
@@ -85,7 +85,7 @@ final class StreamClient {
     }
 
     /// Whether the server ends the connection within the time.
-    func ends(milliseconds: UInt64 = 2000) -> Bool {
+    package func ends(milliseconds: UInt64 = 2000) -> Bool {
         receive(milliseconds: milliseconds) { _ in false }
         return isEnded
     }
@@ -102,25 +102,25 @@ final class StreamClient {
         return (messages, position)
     }
 
-    func close() { socket.close() }
+    package func close() { socket.close() }
 }
 
 /// A client over UDP, on a port of its own, that hears only the address it asks.
-final class DatagramClient {
+package final class DatagramClient {
     private var socket: UDPSocket
     private var poller: Poller
     private var outbound = OutboundDatagrams()
     private var inbound = InboundDatagrams()
     private var waiting: [[UInt8]] = []
 
-    init(to address: SocketAddress) throws {
+    package init(to address: SocketAddress) throws {
         var random = Random()
         socket = try UDPSocket(connectedTo: address, drawingFrom: &random)
         poller = try Poller()
         try poller.add(socket.descriptor, for: .readable, as: .init(kind: 0, slot: 0))
     }
 
-    func send(_ message: [UInt8]) {
+    package func send(_ message: [UInt8]) {
         DatagramClient.write(message, &outbound)
         _ = socket.send(&outbound)
     }
@@ -132,7 +132,7 @@ final class DatagramClient {
     }
 
     /// The next datagram, or nil when none comes in time.
-    func receive(milliseconds: UInt64 = 2000) -> [UInt8]? {
+    package func receive(milliseconds: UInt64 = 2000) -> [UInt8]? {
         let end = Clock.monotonic + milliseconds * 1_000_000
         while waiting.isEmpty {
             let count = (try? socket.receive(&inbound)) ?? 0
@@ -155,7 +155,7 @@ final class DatagramClient {
     }
 
     /// Sends a query and gives the response to it.
-    func ask(_ message: [UInt8], milliseconds: UInt64 = 2000) -> [UInt8]? {
+    package func ask(_ message: [UInt8], milliseconds: UInt64 = 2000) -> [UInt8]? {
         send(message)
         return receive(milliseconds: milliseconds)
     }

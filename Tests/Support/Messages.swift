@@ -1,7 +1,7 @@
 /// Messages as tests write and read them: whole, in arrays, without compression.
-enum Messages {
+package enum Messages {
     /// A query for an address of `name`, which has no dot at its end.
-    static func query(_ name: String, id: UInt16, type: UInt16 = 1) -> [UInt8] {
+    package static func query(_ name: String, id: UInt16, type: UInt16 = 1) -> [UInt8] {
         var octets: [UInt8] = [UInt8(id >> 8), UInt8(id & 0xFF), 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
         for label in name.split(separator: ".") {
             octets.append(UInt8(label.utf8.count))
@@ -11,14 +11,16 @@ enum Messages {
     }
 
     /// A message behind its length in 16 bits.
-    static func framed(_ message: [UInt8]) -> [UInt8] {
+    package static func framed(_ message: [UInt8]) -> [UInt8] {
         [UInt8(message.count >> 8), UInt8(message.count & 0xFF)] + message
     }
 
-    static func id(_ message: [UInt8]) -> UInt16 { UInt16(message[0]) << 8 | UInt16(message[1]) }
+    package static func id(_ message: [UInt8]) -> UInt16 {
+        UInt16(message[0]) << 8 | UInt16(message[1])
+    }
 
     /// The question's name, in lower case.
-    static func name(_ message: [UInt8]) -> String {
+    package static func name(_ message: [UInt8]) -> String {
         var labels: [String] = []
         var position = 12
         while position < message.count, message[position] > 0 {
@@ -31,14 +33,16 @@ enum Messages {
     }
 
     /// The last four octets as an address: the RDATA of a response with one A record and no OPT.
-    static func address(_ message: [UInt8]) -> String {
+    package static func address(_ message: [UInt8]) -> String {
         message.suffix(4).map { String($0) }.joined(separator: ".")
     }
 
-    static func responseCode(_ message: [UInt8]) -> UInt8 { message[3] & 0x0F }
+    package static func responseCode(_ message: [UInt8]) -> UInt8 { message[3] & 0x0F }
 
     /// What a query's upstream answers: its own question and one address.
-    static func answer(to query: [UInt8], address: [UInt8], isTruncated: Bool = false) -> [UInt8] {
+    package static func answer(to query: [UInt8], address: [UInt8], isTruncated: Bool = false)
+        -> [UInt8]
+    {
         var end = 12
         while query[end] > 0 { end += 1 + Int(query[end]) }
         end += 5

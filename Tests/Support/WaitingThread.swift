@@ -3,8 +3,8 @@ import Synchronization
 
 /// A thread that runs what waits for sockets, one thing after the other: a wait must not hold one
 /// of the few threads that all tests share.
-final class WaitingThread: TaskExecutor {
-    static let shared = WaitingThread()
+package final class WaitingThread: TaskExecutor {
+    package static let shared = WaitingThread()
 
     private let jobs = Mutex<[UnownedJob]>([])
     private let wakeup: Wakeup
@@ -19,7 +19,7 @@ final class WaitingThread: TaskExecutor {
         }
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let unowned = UnownedJob(job)
         jobs.withLock { $0.append(unowned) }
         wakeup.signal()
