@@ -9,7 +9,11 @@ extension ZoneIndexBuilder {
         findLoops()
         insertAncestors()
         var layout = Layout(slots: slotCount, arena: arenaSize)
-        for index in owners.indices { lay(index, into: &layout) }
+        var nodes = [UInt32](repeating: 0, count: hasTriggers ? owners.count : 0)
+        for index in owners.indices {
+            if hasTriggers { nodes[index] = UInt32(truncatingIfNeeded: layout.position / 8) }
+            lay(index, into: &layout)
+        }
         let pointers = pointerTable(layout)
         let (wildcards, cuts, names) = (layout.wildcardDepths, layout.cutDepths, layout.nameCount)
         var labelEnds: [UInt32] = []
@@ -25,6 +29,9 @@ extension ZoneIndexBuilder {
             slotCount: slotCount,
             pointers: pointers,
             seed: seed,
+            clientTriggers: PrefixTable(clientTriggers.map { $0.leading(to: nodes) }),
+            responseTriggers: PrefixTable(responseTriggers.map { $0.leading(to: nodes) }),
+            policySOA: policySOA,
             wildcardDepths: wildcards,
             cutDepths: cuts,
             zones: zones,
@@ -35,6 +42,8 @@ extension ZoneIndexBuilder {
             nameCount: names
         )
     }
+
+    private var hasTriggers: Bool { !clientTriggers.isEmpty || !responseTriggers.isEmpty }
 
     /// A power of two that keeps the table at most half full.
     private var slotCount: Int {
@@ -53,71 +62,6 @@ extension ZoneIndexBuilder {
 
     /// Pointer, TYPE, CLASS, TTL and RDLENGTH.
     static let recordHeaderSize = 12
-
-    /// Turns CNAMEs to the special targets into actions, and finds CNAMEs that stand beside others.
-    private mutating func decideActions() {
-        for index in owners.indices where owners[index].recordCount > 0 {
-            var cname = -1
-            var others = -1
-            var record = Int(owners[index].firstRecord)
-            while record >= 0 {
-                switch records[record].type {
-                case .cname:
-                    if cname >= 0 && !sameRData(cname, record) {
-                        report(.severalCNAMEs, .error, owner: index, record: record)
-                    }
-                    cname = cname < 0 ? record : cname
-                // Signatures and denials stand beside a CNAME in a signed zone (RFC 4034, 2.3, 3 and 4).
-                case .rrsig, .nsec: break
-                default:
-                    others = others < 0 ? record : others
-                }
-                record = Int(records[record].next)
-            }
-            guard cname >= 0 else { continue }
-            if others >= 0 {
-                let type = records[others].type
-                report(.besideCNAME(type), .error, owner: index, record: others)
-            }
-            if kind != .authoritative {
-                let start = records[cname].rdata
-                let target = start..<(start + Int(records[cname].rdataLength))
-                let action = ZoneAction(cnameTarget: rdata.span.extracting(target))
-                owners[index].action = action
-            }
-            if owners[index].action == .answer { owners[index].flags.insert(.cname) }
-        }
-    }
-
-    /// Finds CNAMEs of a sparse layer that lead back to themselves: no answer could ever be made.
-    private mutating func findLoops() {
-        guard kind != .authoritative else { return }
-        for index in owners.indices where owners[index].flags.contains(.cname) {
-            var current = index
-            for _ in 0..<64 {
-                guard let next = target(of: current) else { break }
-                current = next
-                if current == index {
-                    let record = Int(owners[index].firstRecord)
-                    report(.aliasLoop, .error, owner: index, record: record)
-                    break
-                }
-                // A loop that this name only leads into is reported at the names within it.
-                if current < index && owners[current].flags.contains(.cname) { break }
-            }
-        }
-    }
-
-    /// The owner that an owner's CNAME leads to within the layer, by an exact name.
-    private func target(of index: Int) -> Int? {
-        guard owners[index].flags.contains(.cname) else { return nil }
-        var record = Int(owners[index].firstRecord)
-        while record >= 0, records[record].type != .cname { record = Int(records[record].next) }
-        guard record >= 0 else { return nil }
-        var name = FoldedName()
-        guard name.read(from: rdata, at: records[record].rdata) else { return nil }
-        return find(name)
-    }
 
     mutating func report(
         _ check: ZoneCheck,
@@ -141,7 +85,7 @@ extension ZoneIndexBuilder {
         return owner.flags.contains(.wildcard) ? name.wildcardBelow : name
     }
 
-    private func sameRData(_ a: Int, _ b: Int) -> Bool {
+    func sameRData(_ a: Int, _ b: Int) -> Bool {
         let first = records[a]
         let second = records[b]
         let octets = rdata.span
@@ -332,5 +276,12 @@ extension ZoneIndexBuilder {
             table[position] = layout.addresses[Int(table[position]) - 1].node
         }
         return table
+    }
+}
+
+extension PrefixTable.Entry {
+    /// The same block, leading to its owner's node.
+    fileprivate func leading(to nodes: [UInt32]) -> PrefixTable.Entry {
+        PrefixTable.Entry(prefix: prefix, value: nodes[Int(value)])
     }
 }
