@@ -29,28 +29,61 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "detour",
     products: [
-        .executable(name: "detourd", targets: ["detourd"])
+        .executable(name: "detourd", targets: ["detourd"]),
+        .executable(name: "detour", targets: ["detour"]),
+        .library(name: "HTTPSVerifier", targets: ["HTTPSVerifier"]),
     ],
     targets: [
         .target(name: "CLinux"),
+        .target(
+            name: "COpenSSL",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
+        ),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         module("Platform", ["CLinux"]),
         module("DNS"),
         module("Zones", ["DNS"]),
         module("Resolver", ["DNS", "Zones"]),
         module("Server", ["Platform", "DNS", "Zones", "Resolver"]),
+        module("Certificates", ["COpenSSL"]),
+        module("HTTPSVerifier", ["Certificates", "COpenSSL", "CCurl"]),
         program("detourd", ["Platform", "DNS", "Zones", "Resolver", "Server"]),
+        program("detour", ["HTTPSVerifier", "Certificates"]),
 
-        tests("ArchitectureTests", []),
-        tests("DNSTests", ["DNS"]),
-        tests("ZonesTests", ["DNS", "Zones"]),
-        tests("PlatformTests", ["Platform"]),
-        tests("ServerTests", ["Server", "Resolver", "Zones", "Platform", "DNS", "Support"]),
-        tests("DaemonTests", ["detourd", "Support", "Platform"]),
+        .target(name: "CAllocations", path: "Tests/CAllocations"),
+        .target(
+            name: "CLoopback",
+            path: "Tests/CLoopback",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
+        ),
         .target(
             name: "Support",
             dependencies: ["Platform"],
             path: "Tests/Support",
             swiftSettings: settings
         ),
+        tests("DNSTests", ["DNS"]),
+        tests("ZonesTests", ["DNS", "Zones"]),
+        tests("PlatformTests", ["Platform"]),
+        tests(
+            "ServerTests",
+            ["Server", "Resolver", "Zones", "Platform", "DNS", "Support", "CAllocations"]
+        ),
+        tests("CertificatesTests", ["Certificates"]),
+        tests("HTTPSVerifierTests", ["HTTPSVerifier", "Certificates", "CLoopback"]),
+        tests("ArchitectureTests", []),
+        tests("DaemonTests", ["detourd", "Support", "Platform"]),
     ]
 )
+
+// Benchmarks are built on request alone.
+if Context.environment["BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: ["Platform", "DNS", "Zones", "Resolver"],
+            path: "Tests/Benchmarks",
+            swiftSettings: settings
+        )
+    )
+}

@@ -129,43 +129,82 @@ extension Name {
         }
     }
 
-    /// Normalization Form C of letters followed by combining marks.
+    /// Normalization Form C of letters and the combining marks behind them.
     ///
-    /// The standard library tells canonical equivalence but does not give the normal form, so each
-    /// mark is tried on the letter in front of it: the composed letter is the one that is equal to
-    /// the two. Covers Latin, Greek, Cyrillic, Kana and Hangul; sequences that stay apart in NFC stay.
+    /// The standard library compares by canonical equivalence but does not give the normal form, so
+    /// a letter and a mark are looked up as a string: the key that is equal is the composed letter.
+    /// Covers Latin, Greek, Cyrillic, Kana and Hangul; letters that NFC takes apart (U+0958 and its
+    /// like) stay, and are refused later.
     private static func canonicallyComposed(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
         var composed: [Unicode.Scalar] = []
-        for scalar in scalars {
-            if let last = composed.last, let pair = composition(of: last, scalar) {
-                composed[composed.count - 1] = pair
-            } else {
-                composed.append(scalar)
+        // The last letter, and the class of the last mark behind it that stays.
+        var starter: Int?
+        var blocking: UInt8 = 0
+        for scalar in canonicallyOrdered(scalars) {
+            let rank = scalar.properties.canonicalCombiningClass.rawValue
+            if let place = starter, blocking == 0 || blocking < rank,
+                let pair = composition(of: composed[place], scalar)
+            {
+                composed[place] = pair
+                continue
             }
+            if rank == 0 { starter = composed.count }
+            blocking = rank
+            composed.append(scalar)
         }
         return composed
+    }
+
+    /// Marks behind a letter sorted by their class.
+    private static func canonicallyOrdered(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        var ordered: [Unicode.Scalar] = []
+        for scalar in scalars {
+            let rank = scalar.properties.canonicalCombiningClass.rawValue
+            var place = ordered.count
+            while rank > 0, place > 0,
+                ordered[place - 1].properties.canonicalCombiningClass.rawValue > rank
+            {
+                place -= 1
+            }
+            // Greek letters with oxia are the ones with tonos.
+            let isGreek = (0x1F71...0x1FFD).contains(scalar.value)
+            let same = isGreek ? letters[String(Character(scalar))] : nil
+            ordered.insert(same ?? scalar, at: place)
+        }
+        return ordered
     }
 
     private static func composition(
         of first: Unicode.Scalar,
         _ second: Unicode.Scalar
     ) -> Unicode.Scalar? {
-        let isMark = second.properties.canonicalCombiningClass != .notReordered
-        let isJamo = (0x1161...0x1175).contains(second.value) || (0x11A8...0x11C2) ~= second.value
-        guard isMark || isJamo else { return nil }
-        let pair = String(String.UnicodeScalarView([first, second]))
-        let ranges: [ClosedRange<UInt32>] =
-            isJamo
-            ? [0xAC00...0xD7A3]
-            : [0xC0...0x233, 0x386...0x3D4, 0x400...0x4F9, 0x304C...0x30FE, 0x1E00...0x1FFC]
-        for range in ranges {
-            for value in range {
-                guard let candidate = Unicode.Scalar(value) else { continue }
-                if String(Character(candidate)) == pair { return candidate }
-            }
+        // Hangul is arithmetic (Unicode, 3.12): a leading consonant and a vowel, then a trailing one.
+        if (0x1100...0x1112).contains(first.value) && (0x1161...0x1175).contains(second.value) {
+            let index = (first.value - 0x1100) * 21 + second.value - 0x1161
+            return Unicode.Scalar(0xAC00 + index * 28)
         }
-        return nil
+        if (0xAC00...0xD7A3).contains(first.value) && (first.value - 0xAC00).isMultiple(of: 28)
+            && (0x11A8...0x11C2).contains(second.value)
+        {
+            return Unicode.Scalar(first.value + second.value - 0x11A7)
+        }
+        guard second.properties.canonicalCombiningClass != .notReordered else { return nil }
+        return letters[String(String.UnicodeScalarView([first, second]))]
     }
+
+    /// Composed letters by themselves: the keys' equality is canonical equivalence.
+    private static let letters: [String: Unicode.Scalar] = {
+        let blocks: [ClosedRange<UInt32>] = [
+            0xC0...0x233, 0x386...0x3D4, 0x400...0x4F9, 0x304C...0x30FE, 0x1E00...0x1FFC,
+        ]
+        var letters: [String: Unicode.Scalar] = [:]
+        for scalar in blocks.joined().lazy.compactMap(Unicode.Scalar.init) {
+            let key = String(Character(scalar))
+            // Of equal letters the first one is the normal form: tonos comes before oxia.
+            if letters[key] == nil { letters[key] = scalar }
+        }
+        return letters
+    }()
 }
 
 /// The digits and hyphens that stand for a label (RFC 3492), or nil over 59 octets.

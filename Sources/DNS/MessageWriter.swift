@@ -78,6 +78,35 @@ public struct MessageWriter: ~Copyable, ~Escapable {
         count &+= 4
     }
 
+    /// Appends an OPT record without options (RFC 6891, 6.1.2); the lower bits of `code` are the
+    /// header's.
+    @_lifetime(self: copy self)
+    public mutating func appendOPT(udpSize: UInt16, code: ResponseCode, wantsDNSSEC: Bool)
+        throws(WireError)
+    {
+        guard limit &- count >= EDNS.emptySize else { throw WireError(.noSpace, at: count) }
+        buffer[count] = 0
+        buffer.store(RecordType.opt.rawValue, at: count &+ 1)
+        buffer.store(udpSize, at: count &+ 3)
+        let upper = UInt32(code.rawValue &>> 4) &<< 24
+        buffer.store(upper | (wantsDNSSEC ? 0x8000 : 0), at: count &+ 5)
+        buffer.store(0 as UInt16, at: count &+ 9)
+        count &+= EDNS.emptySize
+    }
+
+    /// Appends an EDNS option whose payload is a 16-bit integer and some octets.
+    @_lifetime(self: copy self)
+    public mutating func appendOption(_ code: OptionCode, _ value: UInt16, _ octets: Span<UInt8>)
+        throws(WireError)
+    {
+        guard limit &- count >= 6 &+ octets.count else { throw WireError(.noSpace, at: count) }
+        buffer.store(code.rawValue, at: count)
+        buffer.store(UInt16(truncatingIfNeeded: 2 &+ octets.count), at: count &+ 2)
+        buffer.store(value, at: count &+ 4)
+        buffer.copy(octets, at: count &+ 6)
+        count &+= 6 &+ octets.count
+    }
+
     /// Overwrites a 16-bit integer that has been written.
     @_lifetime(self: copy self)
     public mutating func overwrite(_ value: UInt16, at offset: Int) {

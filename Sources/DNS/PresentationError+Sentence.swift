@@ -6,7 +6,7 @@ extension PresentationError.Kind {
         case .malformed(let field):
             token.isEmpty ? "this is not \(field.noun)" : "'\(token)' is not \(field.noun)"
         case .surplus: "'\(token)' follows the last field"
-        case .emptyLabel: "the name '\(token)' has an empty label"
+        case .emptyLabel: "the name has an empty label"
         case .labelTooLong: "the label '\(token)' is longer than 63 octets"
         case .nameTooLong: "the name '\(token)' is longer than 255 octets"
         case .badEscape: "a backslash must be followed by a character or three digits up to 255"

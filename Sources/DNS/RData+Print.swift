@@ -79,18 +79,21 @@ struct PresentationWriter {
         case .tag:
             next()
             append(octets.extracting(droppingFirst: 1))
-        case .hex, .digest, .typedDigest: hex(octets, isUpper: true)
+        case .hex, .digest, .typedDigest: hex(octets)
         case .base64, .optionalBase64, .key:
             if !octets.isEmpty { base64(octets) }
         case .salt:
             if octets.count == 1 {
                 word("-")
             } else {
-                hex(octets.extracting(droppingFirst: 1), isUpper: true)
+                hex(octets.extracting(droppingFirst: 1))
             }
         case .hash: base32(octets.extracting(droppingFirst: 1))
         case .types: types(octets)
-        case .eui48, .eui64, .locator: groups(octets, size: field == .locator ? 2 : 1)
+        case .eui48, .eui64: pairs(octets)
+        case .locator:
+            let groups = stride(from: 0, to: 8, by: 2).map { octets.uint16(at: $0) }
+            word(groups.map { String($0, radix: 16) }.joined(separator: ":"))
         case .nsap:
             word("0x")
             for index in 0..<octets.count { text += octets[index].hexDigits(isUpper: false) }
@@ -133,18 +136,17 @@ struct PresentationWriter {
 
     private static let quoteSpecials: [UInt8] = Array("\"\\".utf8)
 
-    mutating func hex(_ octets: Span<UInt8>, isUpper: Bool = false) {
+    /// Octets as digits in upper case, as dig prints them.
+    mutating func hex(_ octets: Span<UInt8>) {
         next()
-        for index in 0..<octets.count { text += octets[index].hexDigits(isUpper: isUpper) }
+        for index in 0..<octets.count { text += octets[index].hexDigits(isUpper: true) }
     }
 
-    /// One or two octets a group.
-    private mutating func groups(_ octets: Span<UInt8>, size: Int) {
+    /// Octets with a hyphen between them (RFC 7043).
+    private mutating func pairs(_ octets: Span<UInt8>) {
         next()
         for index in 0..<octets.count {
-            if index > 0 && index.isMultiple(of: size) {
-                text.append(size == 1 ? UInt8(ascii: "-") : UInt8(ascii: ":"))
-            }
+            if index > 0 { text.append(UInt8(ascii: "-")) }
             text += octets[index].hexDigits(isUpper: false)
         }
     }

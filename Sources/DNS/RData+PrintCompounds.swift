@@ -15,7 +15,7 @@ extension PresentationWriter {
             let tagEnd = 4 + Int(octets[0])
             let keyEnd = tagEnd + Int(octets.uint16(at: 2))
             word("\(octets[1])")
-            hex(octets.extracting(4..<tagEnd), isUpper: true)
+            hex(octets.extracting(4..<tagEnd))
             base64(octets.extracting(tagEnd..<keyEnd))
             var position = keyEnd
             while position < octets.count {
@@ -118,7 +118,7 @@ extension PresentationWriter {
         for index in 1...3 {
             var size = Int64(octets[index] >> 4)
             for _ in 0..<(octets[index] & 15) { size *= 10 }
-            metres(size)
+            if size >= 100 { word("\(size / 100)m") } else { metres(size) }
         }
     }
 

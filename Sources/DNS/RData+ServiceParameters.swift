@@ -14,9 +14,13 @@ enum ServiceKey {
     static let ohttp: UInt16 = 8
     static let tlsSupportedGroups: UInt16 = 9
 
-    /// The key that `text` names: a name in lower case, or `key` and a number below 65535.
+    /// The key that `text` names: a registered name, or `key` and a number below 65535.
     static func scan(_ text: Span<UInt8>) -> UInt16? {
-        if let number = Mnemonics.serviceKeys.number(of: text) { return number }
+        Mnemonics.serviceKeys.number(of: text) ?? scanGeneric(text)
+    }
+
+    /// The key of the form `key123`, whose value is written as its octets (RFC 9460, 2.1).
+    static func scanGeneric(_ text: Span<UInt8>) -> UInt16? {
         guard
             text.count > 3 && text[0] | 0x20 == UInt8(ascii: "k")
                 && text[1] | 0x20 == UInt8(ascii: "e") && text[2] | 0x20 == UInt8(ascii: "y"),
@@ -41,6 +45,7 @@ extension RData {
         into out: inout OctetWriter
     ) throws(PresentationError) {
         let isAlias = out.count >= 2 && out.written.uint16(at: 0) == 0
+        _ = try text.hasMore()
         let start = text.position
         var parameters: [(key: UInt16, value: [UInt8], token: Token)] = []
         while let token = try text.next() {
@@ -100,6 +105,7 @@ extension RData {
             )
         }
         guard value.count <= 0xFFFF else { throw PresentationError(.dataTooLong, token) }
+        if ServiceKey.scanGeneric(octets.extracting(first: equals)) != nil { return (key, value) }
         return (key, try encode(value, hasValue: hasValue, of: key, token))
     }
 
@@ -131,7 +137,6 @@ extension RData {
         case ServiceKey.noDefaultALPN, ServiceKey.ohttp:
             guard !hasValue else { throw PresentationError(.surplusServiceValue, token) }
             return []
-        case 10...: return value
         default:
             guard !value.isEmpty else { throw PresentationError(.missingServiceValue, token) }
         }

@@ -151,7 +151,8 @@ struct RDataFormat: BitwiseCopyable {
                 .plainName,
                 .base64
             )
-        case 25, 48, 57, 60: self.init(.uint16, .uint8, .algorithm, .key)  // KEY DNSKEY RKEY CDNSKEY
+        // KEY DNSKEY RKEY CDNSKEY
+        case 25, 48, 57, 60: self.init(.uint16, .uint8, .algorithm, .key)
         case 26: self.init(.uint16, .plainName, .plainName)  // PX
         case 27: self.init(.string, .string, .string)  // GPOS
         case 28: self.init(.ipv6)  // AAAA
@@ -165,7 +166,8 @@ struct RDataFormat: BitwiseCopyable {
         case 38: self.init(.a6)
         case 40: self.init(.uint8, .uint8, .uint8, .optionalBase64)  // SINK
         case 42: self.init(.prefixes)
-        case 43, 59, 32768, 32769: self.init(.uint16, .algorithm, .digestType, .typedDigest)  // DS CDS TA DLV
+        // DS CDS TA DLV
+        case 43, 59, 32768, 32769: self.init(.uint16, .algorithm, .digestType, .typedDigest)
         case 44: self.init(.uint8, .uint8, .hex)  // SSHFP
         case 45: self.init(.uint8, .gateway, .optionalBase64)  // IPSECKEY
         case 47: self.init(.plainName, .types)  // NSEC

@@ -81,7 +81,7 @@ public struct TextScanner: ~Escapable {
             offset &+= 1
         }
         position = offset
-        if offset < text.count && (text[offset] > 0x3B || !text[offset].endsToken) { return true }
+        if offset < text.count && !text[offset].endsToken { return true }
         return try skipStructure()
     }
 
@@ -249,14 +249,12 @@ public struct TextScanner: ~Escapable {
 }
 
 extension UInt8 {
-    /// Whether an octet that is not escaped ends a token without quotes.
+    /// Whether an octet that is not escaped ends a token without quotes: a blank, a line's end, `"();`.
+    ///
+    /// One bit for each octet up to `;`: a switch becomes a jump through a table.
+    @inline(__always)
     fileprivate var endsToken: Bool {
-        switch self {
-        case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "\""), UInt8(ascii: "("), UInt8(ascii: ")"),
-            UInt8(ascii: ";"):
-            true
-        default: false
-        }
+        self <= 0x3B && 0x0800_0305_0000_2600 >> UInt64(self) & 1 != 0
     }
 }
 

@@ -21,35 +21,36 @@ public struct InboundDatagrams: ~Copyable {
     /// How many datagrams the last receive brought.
     public private(set) var count = 0
 
-    // Each points to `capacity` elements (the octets: `capacity` strides), for as long as self lives.
+    // Each points to `capacity` elements for as long as self lives; the octets are as many strides.
     private let headers: UnsafeMutablePointer<mmsghdr>
     private let vectors: UnsafeMutablePointer<iovec>
     private let envelopes: UnsafeMutablePointer<clinux_envelope>
-    private let octets: UnsafeMutablePointer<UInt8>
+    private let octets: OctetBuffer
 
-    /// The longest datagram that is taken whole. A query is far shorter, and a response is as long
-    /// as we said in its query.
-    public static var longest: Int { 4096 }
+    /// The longest datagram that is taken whole.
+    public let longest: Int
+    private let stride: Int
 
-    // Not a multiple of 4 096: the beginnings of all buffers would share one set of the cache.
-    private static var stride: Int { longest + 192 }
-
-    /// A batch of `capacity` datagrams.
-    public init(capacity: Int = 32) {
+    /// A batch of `capacity` datagrams of up to `longest` octets. Pages that no datagram reaches
+    /// take no memory.
+    public init(capacity: Int = 32, longest: Int = 4096) {
+        precondition(capacity > 0 && longest > 0, "room for a datagram")
         self.capacity = capacity
+        self.longest = longest
+        // Not a multiple of 4 096: the beginnings of all buffers would share one set of the cache.
+        stride = longest + 192
+        octets = OctetBuffer(capacity: capacity * stride)
         // Safe: allocated here, initialised here, freed in deinit; the headers point into the rest,
         // which never moves.
         unsafe headers = .allocate(capacity: capacity)
         unsafe vectors = .allocate(capacity: capacity)
         unsafe envelopes = .allocate(capacity: capacity)
-        unsafe octets = .allocate(capacity: capacity * InboundDatagrams.stride)
-        unsafe octets.initialize(repeating: 0, count: capacity * InboundDatagrams.stride)
         unsafe envelopes.initialize(repeating: clinux_envelope(), count: capacity)
         for index in 0..<capacity {
             unsafe (vectors + index).initialize(
                 to: iovec(
-                    iov_base: octets + index * InboundDatagrams.stride,
-                    iov_len: InboundDatagrams.longest
+                    iov_base: octets.address(at: index * stride),
+                    iov_len: longest
                 )
             )
             var header = unsafe mmsghdr()
@@ -90,12 +91,9 @@ public struct InboundDatagrams: ~Copyable {
     @_lifetime(borrow self)
     public func octets(at index: Int) -> Span<UInt8> {
         precondition(index >= 0 && index < count, "a datagram of the batch")
-        // Safe: inside the allocation, initialised, and the length is at most the buffer's.
-        let span = unsafe Span(
-            _unsafeStart: octets + index * InboundDatagrams.stride,
-            count: min(Int(headers[index].msg_len), InboundDatagrams.longest)
-        )
-        return unsafe _overrideLifetime(span, borrowing: self)
+        // Safe: below `count`, so the kernel has written this header.
+        let length = min(Int(unsafe headers[index].msg_len), longest)
+        return octets.octets(index * stride..<index * stride + length)
     }
 
     /// Where datagram `index` of the last batch came from.
@@ -129,6 +127,5 @@ public struct InboundDatagrams: ~Copyable {
         unsafe headers.deallocate()
         unsafe vectors.deallocate()
         unsafe envelopes.deallocate()
-        unsafe octets.deallocate()
     }
 }

@@ -11,7 +11,7 @@
 import DNS
 
 /// The question that an answer belongs to, with all that makes two answers to it differ.
-struct CacheKey: BitwiseCopyable {
+struct CacheKey: BitwiseCopyable, Equatable {
     var type: RecordType
     var `class`: RecordClass
     var variant: Variant

@@ -5,15 +5,14 @@ struct Exchange {
     var key: CacheKey
     /// The keyed hash of question and key; equal questions share an exchange.
     var hash: UInt64
-    var nameSize: Int
+    var nameSize = 0
     var startedAt: Instant
     /// When those who wait are told that nothing came.
     var giveUpAt: Instant
     /// When the next attempt is due, or the end of the wait for late answers.
     var dueAt: Instant
-    /// Clients that wait, in the order in which they came; -1: none.
-    var firstWaiter: Int32 = -1
-    var lastWaiter: Int32 = -1
+    /// Clients that wait, in the order in which they came.
+    var waiters = WaiterList()
     /// The next exchange in the same bucket of equal hashes.
     var nextInBucket: Int32 = -1
     /// The exchanges begun before and after this one; -1: none.
@@ -27,6 +26,9 @@ struct Exchange {
     var failure = Failure.silence
     /// The upstream of that attempt.
     var failedUpstream = 0
+
+    /// Most attempts of one exchange; a power of two.
+    static let mostAttempts = 8
 
     /// Why an attempt came to nothing.
     enum Failure: Equatable {
@@ -85,14 +87,4 @@ struct Exchange {
         }
         return count
     }
-}
-
-/// A client that waits for an exchange, and the query that it sent.
-struct Waiter {
-    var client: Client
-    var query: Query
-    var arrivedAt: Instant
-    /// How many exchanges have been started for this query; it gives up after a few.
-    var exchanges: UInt8 = 0
-    var next: Int32 = -1
 }

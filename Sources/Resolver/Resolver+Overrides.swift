@@ -19,11 +19,9 @@ extension Resolver {
         }
         switch lookup.kind {
         case .answer:
-            if let node = lookup.node {
-                appendAnswer(index, node, query, owner, &response, &writer)
-            }
+            appendAnswer(index, lookup, query, owner, &response, &writer)
         case .cname:
-            guard let node = lookup.node, let rrset = index.rrset(.cname, at: node) else { break }
+            guard let rrset = lookup.rrset else { break }
             let target = writer.count + 12
             guard append(rrset, of: index, owner, &response, &writer) else { break }
             return .alias(target)
@@ -65,12 +63,7 @@ extension Resolver {
         response.error = .forgedAnswer
         explanation.clear()
         explanation.append(index.label(of: node))
-        var line = index.line(of: node)
-        if lookup.kind == .answer || lookup.kind == .cname,
-            let rrset = index.rrset(lookup.kind == .cname ? .cname : query.type, at: node)
-        {
-            line = rrset.line
-        }
+        let line = lookup.rrset?.line ?? index.line(of: node)
         guard line > 0 else { return }
         explanation.append(UInt8(ascii: ":"))
         explanation.append(decimal: UInt64(line))
@@ -78,14 +71,14 @@ extension Resolver {
 
     mutating func appendAnswer(
         _ index: borrowing ZoneIndex,
-        _ node: ZoneIndex.Node,
+        _ lookup: Lookup,
         _ query: Query,
         _ owner: Int,
         _ response: inout Response,
         _ writer: inout MessageWriter
     ) {
         let start = writer.count
-        if query.type == .any {
+        if query.type == .any, let node = lookup.node {
             // Over UDP one RRset is enough of an answer (RFC 8482, 4.1).
             let count = query.isStream ? index.rrsetCount(of: node) : 1
             for number in 0..<count {
@@ -95,8 +88,8 @@ extension Resolver {
             }
             return
         }
-        guard let rrset = index.rrset(query.type, at: node),
-            append(rrset, of: index, owner, &response, &writer), index.kind == .authoritative
+        guard let rrset = lookup.rrset, append(rrset, of: index, owner, &response, &writer),
+            index.kind == .authoritative
         else { return }
         let addresses = index.appendAddresses(
             forRecordsIn: start..<writer.count,

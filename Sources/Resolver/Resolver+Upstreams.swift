@@ -48,7 +48,7 @@ extension Resolver {
 
     /// An attempt came to nothing: the next upstream is asked, or all who wait are told.
     mutating func settle(
-        _ match: Forwarder.Match,
+        _ match: AttemptID,
         _ failure: Exchange.Failure,
         at now: Instant
     ) {
@@ -62,7 +62,7 @@ extension Resolver {
 
     /// How many attempts wait on a path; a socket with none can be given a new port.
     public func exchangesInFlight(on path: UpstreamPath) -> Int {
-        forwarder.pendingCount(on: path)
+        forwarder.pending.count(on: path)
     }
 
     /// Does what is due: retransmits, asks the next upstream, gives up.
@@ -84,7 +84,7 @@ extension Resolver {
         var question = InlineArray<264, UInt8>(repeating: 0)
         while true {
             var octets = question.mutableSpan
-            guard let waiter = forwarder.nextReady(question: &octets) else { return nil }
+            guard let waiter = forwarder.waiters.nextReady(question: &octets) else { return nil }
             let asked = question.span.extracting(0..<waiter.query.questionSize)
             guard (try? target.read(from: asked, at: 0)) != nil else { continue }
             let disposition = respond(to: waiter, question: asked, at: now, into: &reply)

@@ -55,27 +55,20 @@ struct Response: BitwiseCopyable {
         explanation: Span<UInt8>,
         isDNSSEC: Bool
     ) {
-        let mark = writer.count
         do throws(WireError) {
-            try writer.append(UInt8(0))
-            try writer.append(RecordType.opt.rawValue)
-            try writer.append(UInt16(Query.largestDatagram))
-            try writer.append(UInt8(truncatingIfNeeded: code.rawValue >> 4))
-            try writer.append(UInt8(0))
-            try writer.append(isDNSSEC ? 0x8000 : UInt16(0))
-            try writer.append(UInt16(0))
+            try writer.appendOPT(
+                udpSize: UInt16(Query.largestDatagram),
+                code: code,
+                wantsDNSSEC: isDNSSEC
+            )
             additionalCount &+= 1
         } catch {
-            writer.rewind(to: mark)
             return
         }
         guard let error else { return }
         let options = writer.count
         do throws(WireError) {
-            try writer.append(OptionCode.extendedError.rawValue)
-            try writer.append(UInt16(truncatingIfNeeded: 2 + explanation.count))
-            try writer.append(error.rawValue)
-            try writer.append(explanation)
+            try writer.appendOption(.extendedError, error.rawValue, explanation)
             writer.overwrite(
                 UInt16(truncatingIfNeeded: writer.count - options),
                 at: options - 2
@@ -112,7 +105,10 @@ struct Explanation: ~Copyable {
     }
 
     mutating func append(_ text: Span<UInt8>) {
-        for index in text.indices { append(text[index]) }
+        let length = min(text.count, octets.count &- count)
+        var span = octets.mutableSpan
+        span.copy(text.extracting(first: length), at: count)
+        count &+= length
     }
 
     mutating func append(_ store: borrowing OctetStore, _ range: Range<Int>) {
@@ -124,11 +120,15 @@ struct Explanation: ~Copyable {
     }
 
     mutating func append(decimal value: UInt64) {
-        var divisor: UInt64 = 1
-        while value / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            append(UInt8(truncatingIfNeeded: value / divisor % 10) + 0x30)
-            divisor /= 10
-        }
+        // From the last digit to the first; a number of 64 bits has twenty at most.
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var first = 20
+        var rest = value
+        repeat {
+            first &-= 1
+            digits[first] = UInt8(truncatingIfNeeded: rest % 10) + 0x30
+            rest /= 10
+        } while rest > 0
+        append(digits.span.extracting(first..<20))
     }
 }

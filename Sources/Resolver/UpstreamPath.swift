@@ -5,6 +5,19 @@ public enum UpstreamPath: Hashable, Sendable {
     case datagram(upstream: Int, socket: Int)
     /// The TCP connection to upstream `upstream`.
     case stream(upstream: Int)
+
+    /// The number of the upstream.
+    var upstream: Int {
+        switch self {
+        case .datagram(let upstream, _), .stream(let upstream): upstream
+        }
+    }
+
+    /// The number of the socket, or -1 for the connection.
+    var socket: Int {
+        if case .datagram(_, let socket) = self { return socket }
+        return -1
+    }
 }
 
 /// One query on its way to an upstream.

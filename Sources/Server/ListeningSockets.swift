@@ -10,33 +10,43 @@ public struct ListeningSockets: ~Copyable {
 
     /// Binds UDP and TCP sockets to `addresses`, one of each for every worker.
     ///
-    /// Port 0 lets the kernel choose one that is free for both.
+    /// Port 0 lets the kernel choose one that is free for both. An address that is given twice is
+    /// served once; one that is part of another, as 127.0.0.1 of 0.0.0.0, is served beside it.
     public init(binding addresses: [SocketAddress], workers count: Int) throws(ListenError) {
         precondition(count >= 1 && addresses.count <= 255, "a worker, and listeners of eight bits")
-        workers = FixedArray(count: count) { _ in
-            WorkerSockets(datagrams: addresses.count, streams: addresses.count)
-        }
-        for (index, wanted) in addresses.enumerated() {
+        // All are probed before one is bound: our own sockets would be in the way.
+        var probed: [SocketAddress] = []
+        for wanted in addresses {
             let address = try ListeningSockets.probe(wanted)
-            for worker in workers.indices {
-                do throws(Errno) {
-                    workers[worker].datagrams[index] = UDPListener(
-                        socket: try UDPSocket(serving: address),
-                        address: address
-                    )
-                } catch {
-                    throw ListenError(address, .udp, error)
-                }
-                do throws(Errno) {
-                    workers[worker].streams[index] = TCPListener(
-                        socket: try StreamListener(serving: address),
-                        address: address
-                    )
-                } catch {
-                    throw ListenError(address, .tcp, error)
-                }
+            if !probed.contains(address) { probed.append(address) }
+        }
+        let size = probed.count
+        var table = FixedArray(count: count) { _ in WorkerSockets(datagrams: size, streams: size) }
+        for (index, address) in probed.enumerated() {
+            try ListeningSockets.bind(address, index, &table)
+        }
+        workers = table
+        self.addresses = probed
+    }
+
+    private static func bind(
+        _ address: SocketAddress,
+        _ index: Int,
+        _ workers: inout FixedArray<WorkerSockets>
+    ) throws(ListenError) {
+        for worker in workers.indices {
+            do throws(Errno) {
+                let socket = try UDPSocket(serving: address)
+                workers[worker].datagrams[index] = UDPListener(socket: socket, address: address)
+            } catch {
+                throw ListenError(address, .udp, error)
             }
-            self.addresses.append(address)
+            do throws(Errno) {
+                let socket = try StreamListener(serving: address)
+                workers[worker].streams[index] = TCPListener(socket: socket, address: address)
+            } catch {
+                throw ListenError(address, .tcp, error)
+            }
         }
     }
 

@@ -18,6 +18,8 @@ struct Worker: ~Copyable {
     var upstreamStreams: UpstreamStreams
 
     var queries = InboundDatagrams(capacity: 32)
+    // Whatever an upstream sends is taken whole: some exceed the size that they were told.
+    var responses = InboundDatagrams(capacity: 32, longest: 65_535)
     var replies = OutboundDatagrams(capacity: 32)
     var statistics = Statistics()
 
@@ -100,7 +102,7 @@ struct Worker: ~Copyable {
         case .upstreamSocket:
             upstreamSockets.receive(
                 on: token,
-                through: &queries,
+                through: &responses,
                 for: &resolver,
                 at: now,
                 counting: &statistics

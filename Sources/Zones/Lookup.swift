@@ -38,11 +38,19 @@ public struct Lookup: BitwiseCopyable, Sendable {
     public let node: ZoneIndex.Node?
     /// The label of the name asked for at which the deciding entry's name begins.
     public let label: Int
+    /// The records of the type asked for, or the CNAME; nil for ANY, and where there are none.
+    public let rrset: ZoneIndex.RRset?
 
-    init(_ kind: Kind, _ node: ZoneIndex.Node? = nil, label: Int = 0) {
+    init(
+        _ kind: Kind,
+        _ node: ZoneIndex.Node? = nil,
+        label: Int = 0,
+        rrset: ZoneIndex.RRset? = nil
+    ) {
         self.kind = kind
         self.node = node
         self.label = label
+        self.rrset = rrset
     }
 }
 
@@ -127,8 +135,9 @@ extension ZoneIndex {
         case .drop: return Lookup(.drop, node, label: label)
         case .tcpOnly: return Lookup(.tcpOnly, node, label: label)
         }
-        if rrset(type, at: node) != nil || type == .any {
-            return Lookup(.answer, node, label: label)
+        if type == .any { return Lookup(.answer, node, label: label) }
+        if let rrset = rrset(type, at: node) {
+            return Lookup(.answer, node, label: label, rrset: rrset)
         }
         let passthrough = zones[zone(of: node)].passthrough
         if !passthrough.isEmpty, passthrough.contains(type) {
@@ -136,7 +145,9 @@ extension ZoneIndex {
         }
         // The parent's side of a delegation: a validating stub must be able to prove the name insecure.
         if type == .ds, label == 0, isTopmost(node) { return Lookup(.forward, node) }
-        if flags(of: node).contains(.cname) { return Lookup(.cname, node, label: label) }
+        if flags(of: node).contains(.cname) {
+            return Lookup(.cname, node, label: label, rrset: rrset(.cname, at: node))
+        }
         return Lookup(.noData, node, label: label)
     }
 
@@ -230,10 +241,13 @@ extension ZoneIndex {
 
     private func authority(_ node: Node, type: RecordType, label: Int) -> Lookup {
         guard flags(of: node).contains(.owned) else { return Lookup(.noData, node, label: label) }
-        if type == .any || rrset(type, at: node) != nil {
-            return Lookup(.answer, node, label: label)
+        if type == .any { return Lookup(.answer, node, label: label) }
+        if let rrset = rrset(type, at: node) {
+            return Lookup(.answer, node, label: label, rrset: rrset)
         }
-        if flags(of: node).contains(.cname) { return Lookup(.cname, node, label: label) }
+        if flags(of: node).contains(.cname) {
+            return Lookup(.cname, node, label: label, rrset: rrset(.cname, at: node))
+        }
         return Lookup(.noData, node, label: label)
     }
 }

@@ -34,7 +34,10 @@ extension MasterFileScanner {
         guard let start else {
             return add(.incompleteDirective, from: entry, file, at: scanner.position)
         }
-        guard range.count <= settings.maximumGenerated - generatedCount else {
+        // Bounded in octets too: a long template would make gigabytes.
+        guard range.count <= settings.maximumGenerated - generatedCount,
+            range.count * template.count <= 1 << 28
+        else {
             return add(.tooManyGenerated, from: entry, file, at: first.start)
         }
         generatedCount += range.count

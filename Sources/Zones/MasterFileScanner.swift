@@ -70,8 +70,10 @@ public struct MasterFileScanner: ~Copyable {
                 scanner.endEntry()
             } catch {
                 add(.presentation(error.kind), from: entry, file, at: error.offset, error.length)
-                guard unclosedCount < 100 else { return }
                 skip(&scanner, back: entry)
+                guard unclosedCount < 100 else {
+                    return add(.abandoned, from: scanner, file, at: scanner.position)
+                }
             }
         }
     }
@@ -100,8 +102,8 @@ public struct MasterFileScanner: ~Copyable {
     ) throws(PresentationError) {
         let first = scanner.text[scanner.position]
         let hasOwner = first != UInt8(ascii: " ") && first != UInt8(ascii: "\t")
-        guard var token = try scanner.next() else { return }
-        if hasOwner {
+        guard try scanner.hasMore() else { return }
+        if hasOwner, let token = try scanner.next() {
             if first == UInt8(ascii: "$") && generator == nil {
                 try scanDirective(
                     token,
@@ -114,11 +116,22 @@ public struct MasterFileScanner: ~Copyable {
                 return
             }
             try scanOwner(token, of: scanner, from: entry, file)
-            token = try scanner.requireField(.type)
         }
+        let fields = try scanFields(&scanner, from: entry, file)
+        try scanData(fields, &scanner, from: entry, file: file, into: &sink)
+    }
+
+    /// What stands between a record's owner and its data: `[TTL] [class] type`, the first two in
+    /// either order (RFC 1035, 5.1).
+    private mutating func scanFields(
+        _ scanner: inout TextScanner,
+        from entry: TextScanner,
+        _ file: UInt16
+    ) throws(PresentationError) -> RecordFields {
         var ttl: UInt32?
         var recordClass: RecordClass?
         while true {
+            let token = try scanner.requireField(.type)
             let text = scanner.octets(of: token)
             if token.isQuoted || text.isEmpty {
                 throw PresentationError(.unknownType, about: token)
@@ -135,49 +148,37 @@ public struct MasterFileScanner: ~Copyable {
             } else if recordClass == nil, text.isClassIN {
                 recordClass = .in
             } else if let type = RecordType(scanning: text) {
-                try scanData(
-                    type,
-                    &scanner,
-                    ttl: ttl,
-                    recordClass: recordClass,
-                    from: entry,
-                    file: file,
-                    into: &sink
-                )
-                return
+                return RecordFields(ttl: ttl, recordClass: recordClass, type: type)
             } else if recordClass == nil, let found = RecordClass(scanning: text) {
                 recordClass = found
             } else {
                 throw PresentationError(.unknownType, about: token)
             }
-            token = try scanner.requireField(.type)
         }
     }
 
     /// The rest of a record, behind its type.
     private mutating func scanData<Sink: RecordSink & ~Copyable>(
-        _ type: RecordType,
+        _ fields: RecordFields,
         _ scanner: inout TextScanner,
-        ttl: UInt32?,
-        recordClass: RecordClass?,
         from entry: TextScanner,
         file: UInt16,
         into sink: inout Sink
     ) throws(PresentationError) {
-        if let ttl { lastTTL = ttl }
+        if let ttl = fields.ttl { lastTTL = ttl }
         guard ownerLength > 0 else {
             if !isOwnerSkipped { add(.noOwner, from: entry, file, at: entry.position) }
             while try scanner.next() != nil {}
             return
         }
-        if let recordClass, recordClass != settings.recordClass {
+        if let recordClass = fields.recordClass, recordClass != settings.recordClass {
             add(.wrongClass(recordClass), from: entry, file, at: entry.position)
             while try scanner.next() != nil {}
             return
         }
-        let known = ttl ?? statedTTL ?? lastTTL
+        let known = fields.ttl ?? statedTTL ?? lastTTL
         let count = try MasterFileScanner.scanData(
-            type,
+            fields.type,
             from: &scanner,
             origin: origin,
             into: &data
@@ -185,7 +186,7 @@ public struct MasterFileScanner: ~Copyable {
         report.recordCount += 1
         sink.add(
             owner: owner.span.extracting(first: ownerLength),
-            type: type,
+            type: fields.type,
             class: settings.recordClass,
             ttl: known ?? settings.defaultTTL,
             explicitTTL: known != nil,
@@ -319,4 +320,11 @@ extension Span where Element == UInt8 {
     var isClassIN: Bool {
         count == 2 && self[0] | 0x20 == UInt8(ascii: "i") && self[1] | 0x20 == UInt8(ascii: "n")
     }
+}
+
+/// What stands between a record's owner and its data.
+private struct RecordFields: BitwiseCopyable {
+    var ttl: UInt32?
+    var recordClass: RecordClass?
+    var type: RecordType
 }

@@ -40,6 +40,8 @@ public struct ZoneFileError: Error, Equatable, Sendable {
         case includeTooDeep
         /// A file that cannot be read, and why.
         case unreadable(String)
+        /// More quotes and parentheses left open than are looked for; reading ended.
+        case abandoned
         /// A hosts line whose first word is not an address.
         case notAnAddress
         /// A hosts line with an address and no name.
@@ -77,7 +79,10 @@ public struct ZoneFileError: Error, Equatable, Sendable {
     ) {
         let offset = min(max(offset, 0), text.count)
         var start = offset
-        while start > 0 && text[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+        // A line of megabytes is not looked through for each finding in it.
+        while start > 0 && offset - start < 1 << 20 && text[start - 1] != UInt8(ascii: "\n") {
+            start -= 1
+        }
         var end = offset
         while end < text.count && text[end] != UInt8(ascii: "\n") && end - offset < 200 { end += 1 }
         if end > start && text[end - 1] == UInt8(ascii: "\r") { end -= 1 }
@@ -168,6 +173,7 @@ extension ZoneFileError: CustomStringConvertible {
         case .includeOutside: "'\(token)' is outside the directory of the zone's file"
         case .includeTooDeep: "files include each other too deep"
         case .unreadable(let reason): "'\(token)' cannot be read: \(reason)"
+        case .abandoned: "too much is left open; the rest of the file is not read"
         case .notAnAddress: "'\(token)' is not an IP address"
         case .noHostName: "a name is missing behind the address"
         case .check(let check): check.sentence(about: token)

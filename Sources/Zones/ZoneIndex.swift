@@ -31,7 +31,8 @@ public struct ZoneIndex: ~Copyable, Sendable {
     /// The sources that were compiled in, in the order of their precedence.
     public let zones: [ZoneSource]
     /// The names of the files that nodes came from, without their folders.
-    let labels: [String]
+    let labels: OctetStore
+    let labelEnds: [UInt32]
     /// What kind of lookup the layer takes: `override` (hosts files too), `rpz` or `authoritative`.
     public let kind: ZoneKind
     /// How many labels the apex of an authoritative layer has.
@@ -126,10 +127,13 @@ public struct ZoneIndex: ~Copyable, Sendable {
     /// The line of the node's first record, 0 where nothing in a file stands for it.
     public func line(of node: Node) -> UInt32 { store.span.uint32(at: node.offset + 4) }
 
-    /// The name of the node's file, without its folders.
-    public func label(of node: Node) -> String {
+    /// The name of the node's file, without its folders, as text.
+    @_lifetime(borrow self)
+    public func label(of node: Node) -> Span<UInt8> {
         let file = Int(store.span.uint16(at: node.offset + 12))
-        return file < labels.count ? labels[file] : ""
+        guard file < labelEnds.count else { return labels.span.extracting(0..<0) }
+        let start = file == 0 ? 0 : Int(labelEnds[file - 1])
+        return labels.span.extracting(start..<Int(labelEnds[file]))
     }
 
     /// The node's name (without the asterisk of a wildcard), folded, uncompressed.
@@ -142,23 +146,29 @@ public struct ZoneIndex: ~Copyable, Sendable {
     /// How many RRsets the node has.
     public func rrsetCount(of node: Node) -> Int { Int(store.span.uint16(at: node.offset + 2)) }
 
-    /// The node's first RRset of a type. Complexity: O(RRsets at the node).
+    /// The node's RRset of a type. Complexity: O(RRsets at the node).
     public func rrset(_ type: RecordType, at node: Node) -> RRset? {
-        var rrset = firstRRset(at: node)
-        var remaining = rrsetCount(of: node)
-        while remaining > 0, let current = rrset {
-            if current.type == type { return current }
+        let octets = store.span
+        var remaining = Int(octets.uint16(at: node.offset &+ 2))
+        var offset = firstRRset(at: node)
+        while remaining > 0 {
+            if octets.uint16(at: offset) == type.rawValue {
+                return parseRRset(at: offset, node: node)
+            }
+            offset &+= ZoneIndex.rrsetHeaderSize &+ Int(octets.uint16(at: offset &+ 4))
             remaining &-= 1
-            rrset = remaining > 0 ? parseRRset(at: current.end, node: node) : nil
         }
         return nil
     }
 
     /// The node's RRset number `index`, in the order of their types' first appearance.
     public func rrset(number index: Int, at node: Node) -> RRset? {
-        guard index < rrsetCount(of: node), var rrset = firstRRset(at: node) else { return nil }
-        for _ in 0..<index { rrset = parseRRset(at: rrset.end, node: node) }
-        return rrset
+        guard index < rrsetCount(of: node) else { return nil }
+        var offset = firstRRset(at: node)
+        for _ in 0..<index {
+            offset += ZoneIndex.rrsetHeaderSize + Int(store.span.uint16(at: offset + 4))
+        }
+        return parseRRset(at: offset, node: node)
     }
 
     /// The records of an RRset: owners are pointers to offset 12, names in RDATA are spelled out.
@@ -167,10 +177,10 @@ public struct ZoneIndex: ~Copyable, Sendable {
         store.span.extracting(rrset.start..<rrset.end)
     }
 
-    private func firstRRset(at node: Node) -> RRset? {
-        guard rrsetCount(of: node) > 0 else { return nil }
+    /// Where the node's RRsets begin.
+    private func firstRRset(at node: Node) -> Int {
         let padded = (Int(store.span[node.offset]) &+ 7) & ~7
-        return parseRRset(at: node.offset &+ ZoneIndex.nodeHeaderSize &+ padded, node: node)
+        return node.offset &+ ZoneIndex.nodeHeaderSize &+ padded
     }
 
     private func parseRRset(at offset: Int, node: Node) -> RRset {

@@ -12,6 +12,14 @@ extension ZoneIndexBuilder {
         for index in owners.indices { lay(index, into: &layout) }
         let pointers = pointerTable(layout)
         let (wildcards, cuts, names) = (layout.wildcardDepths, layout.cutDepths, layout.nameCount)
+        var labelEnds: [UInt32] = []
+        var text: [UInt8] = []
+        for label in labels {
+            text += label.utf8
+            labelEnds.append(UInt32(truncatingIfNeeded: text.count))
+        }
+        var labelStore = OctetStore(count: text.count)
+        labelStore.copy(text.span, at: 0)
         return ZoneIndex(
             store: layout.finish(),
             slotCount: slotCount,
@@ -20,7 +28,8 @@ extension ZoneIndexBuilder {
             wildcardDepths: wildcards,
             cutDepths: cuts,
             zones: zones,
-            labels: labels,
+            labels: labelStore,
+            labelEnds: labelEnds,
             kind: kind,
             apexLabelCount: kind == .authoritative ? zones[0].origin.labelCount : 0,
             nameCount: names
@@ -378,17 +387,23 @@ extension ZoneIndexBuilder {
     /// The table of PTR synthesis: the first name that has an address keeps it.
     private func pointerTable(_ layout: borrowing Layout) -> [UInt32] {
         guard !layout.addresses.isEmpty else { return [] }
-        // Two thirds full at most; any size will do.
+        // Two thirds full at most; any size will do. Until all are in, a slot holds the number of the
+        // entry: a million names can share one address, and it takes one slot.
         let capacity = layout.addresses.count * 3 / 2 + 16
         var table = [UInt32](repeating: 0, count: capacity)
         for entry in layout.addresses.indices {
-            let (address, node) = layout.addresses[entry]
+            let address = layout.addresses[entry].address
             var position = ZoneIndex.pointerSlot(address, seed: seed, of: capacity)
-            while table[position] != 0 {
+            while table[position] != 0,
+                layout.addresses[Int(table[position]) - 1].address != address
+            {
                 position += 1
                 if position == capacity { position = 0 }
             }
-            table[position] = node
+            if table[position] == 0 { table[position] = UInt32(truncatingIfNeeded: entry + 1) }
+        }
+        for position in table.indices where table[position] != 0 {
+            table[position] = layout.addresses[Int(table[position]) - 1].node
         }
         return table
     }

@@ -81,6 +81,18 @@ struct LifecycleTests {
         }
     }
 
+    @Test("an address is served beside one that it is part of, and once when it is given twice")
+    func overlapping() throws {
+        let any = SocketAddress.any(ipv4: true, port: 0)
+        let port = try ListeningSockets(binding: [any], workers: 1).addresses[0].port
+        let loopback = SocketAddress(ipv4: 0x7F00_0001, port: port)
+        let sockets = try ListeningSockets(
+            binding: [any.withPort(port), loopback, loopback],
+            workers: 2
+        )
+        #expect(sockets.addresses == [any.withPort(port), loopback])
+    }
+
     @Test("UDP and TCP have one port, and every worker has both")
     func ports() throws {
         let any = SocketAddress.any(ipv4: true, port: 0)

@@ -202,10 +202,12 @@ struct StreamServiceTests {
         var settings = Server.Settings()
         settings.connectionsPerClient = 2
         try await Fixture.with(settings: settings) { fixture in
-            let clients = try (0..<3).map { _ in try StreamClient(to: fixture.address) }
-            for index in clients.indices {
-                _ = try clients[index].send(Messages.framed(Messages.query("a.test", id: 1)))
-                #expect(clients[index].messages(1).count == 1)
+            var clients: [StreamClient] = []
+            for _ in 0..<3 {
+                let client = try StreamClient(to: fixture.address)
+                _ = try client.send(Messages.framed(Messages.query("a.test", id: 1)))
+                #expect(client.messages(1).count == 1)
+                clients.append(client)
             }
             #expect(clients[0].ends())
             for index in [1, 2] {

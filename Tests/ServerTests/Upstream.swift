@@ -15,15 +15,32 @@ final class Upstream: Sendable {
     var asked: [(name: String, port: UInt16)] { peer.log.withLock { $0 } }
 
     init() throws {
-        let datagrams = try UDPSocket(
-            serving: SocketAddress(ipv4: 0x7F00_0001, port: 0),
-            shared: false
-        )
-        address = try datagrams.boundAddress()
-        let streams = try StreamListener(serving: address, shared: false)
-        let peer = try Peer(Sockets(datagrams: datagrams, streams: streams))
+        let sockets = try Upstream.bind()
+        address = try sockets.datagrams.boundAddress()
+        let peer = try Peer(sockets)
         self.peer = peer
         thread = Mutex(try Thread(named: "upstream") { peer.run() })
+    }
+
+    /// Binds a port that is free on both transports.
+    private static func bind() throws -> Sockets {
+        var attempts = 16
+        while true {
+            attempts -= 1
+            let datagrams = try UDPSocket(
+                serving: SocketAddress(ipv4: 0x7F00_0001, port: 0),
+                shared: false
+            )
+            do {
+                let streams = try StreamListener(
+                    serving: datagrams.boundAddress(),
+                    shared: false
+                )
+                return Sockets(datagrams: datagrams, streams: streams)
+            } catch {
+                if attempts == 0 { throw error }
+            }
+        }
     }
 
     func stop() {

@@ -1,0 +1,68 @@
+internal import CCurl
+
+/// libcurl's multi handle. All but `wake` belongs to the thread of the run.
+@safe
+final class Loop: @unchecked Sendable {
+    private let multi: OpaquePointer
+    private var running: [OpaquePointer: Exchange] = unsafe [:]
+
+    private static let initialised: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+
+    init?() {
+        guard Loop.initialised, let multi = unsafe curl_multi_init() else { return nil }
+        unsafe self.multi = OpaquePointer(multi)
+        // Every connection is new, so none is worth keeping.
+        unsafe ccurl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, 1)
+    }
+
+    deinit {
+        // Safe: nobody can wake a loop to which there is no reference left.
+        unsafe running.values.forEach { remove($0) }
+        unsafe curl_multi_cleanup(handle)
+    }
+
+    /// How many exchanges are under way.
+    var count: Int { unsafe running.count }
+
+    func start(_ exchange: Exchange) {
+        unsafe curl_multi_add_handle(handle, easy(exchange))
+        unsafe running[exchange.easy] = exchange
+    }
+
+    func abandon(_ exchange: Exchange) {
+        if unsafe running.removeValue(forKey: exchange.easy) != nil { remove(exchange) }
+    }
+
+    /// Lets connections go on, and hands out those that have ended.
+    func turn(_ ended: (Exchange, CURLcode) -> Void) {
+        var active: Int32 = 0
+        unsafe curl_multi_perform(handle, &active)
+        var result = CURLE_OK
+        while let easy = unsafe ccurl_ended(handle, &result) {
+            guard let exchange = unsafe running.removeValue(forKey: OpaquePointer(easy)) else {
+                continue
+            }
+            remove(exchange)
+            ended(exchange, result)
+        }
+    }
+
+    /// Sleeps until a connection wants something, somebody wakes the loop, or time passes.
+    func wait(milliseconds: Int32) {
+        unsafe curl_multi_poll(handle, nil, 0, milliseconds, nil)
+    }
+
+    /// Ends a wait. Any thread may call it (curl_multi_wakeup).
+    func wake() { unsafe curl_multi_wakeup(handle) }
+
+    private func remove(_ exchange: Exchange) {
+        // Safe: the exchange owns the easy handle, and is alive.
+        unsafe curl_multi_remove_handle(handle, easy(exchange))
+    }
+
+    private var handle: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(multi) }
+
+    private func easy(_ exchange: Exchange) -> UnsafeMutableRawPointer {
+        unsafe UnsafeMutableRawPointer(exchange.easy)
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+
+/// The subcommands: each has a file of its own, and takes what stands behind its name.
+enum Command {
+    private static let all: [(name: String, summary: String, run: @Sendable ([String]) -> Int32)] =
+        [
+            (
+                "verify", "verify overridden endpoints, a chain, stored evidence or a suite",
+                Verify.run
+            )
+        ]
+
+    static func run(_ arguments: [String]) -> Int32 {
+        guard let name = arguments.first else {
+            Output.error(usage)
+            return ExitStatus.usage
+        }
+        if ["--help", "-h", "help"].contains(name) {
+            Output.print(usage)
+            return 0
+        }
+        guard let command = all.first(where: { $0.name == name }) else {
+            Output.error("detour: there is no command \(name)\n" + usage)
+            return ExitStatus.usage
+        }
+        return command.run(Array(arguments.dropFirst()))
+    }
+
+    private static var usage: String {
+        "usage: detour COMMAND …\n"
+            + all.map { "  \($0.name)  \($0.summary)\n" }.joined()
+            + "detour COMMAND --help says more."
+    }
+}
+
+/// Statuses to exit with that are not a verdict (sysexits.h).
+enum ExitStatus {
+    static let usage: Int32 = 64
+    static let configuration: Int32 = 78
+}
+
+/// The two streams.
+enum Output {
+    static func print(_ text: String, terminator: String = "\n") {
+        write(text + terminator, to: 1)
+    }
+
+    static func error(_ text: String, terminator: String = "\n") {
+        write(text + terminator, to: 2)
+    }
+
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { octets in
+            var rest = UnsafeRawBufferPointer(octets)
+            while unsafe !rest.isEmpty {
+                // Safe: the text is alive in this closure, and `rest` stays within it.
+                let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+                if count < 0 && errno == EINTR { continue }
+                // Nobody reads any more: there is nobody to tell.
+                guard count > 0 else { return }
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
+    }
+}
