@@ -71,8 +71,28 @@ let package = Package(
         ),
         tests("CertificatesTests", ["Certificates"]),
         tests("HTTPSVerifierTests", ["HTTPSVerifier", "Certificates", "CLoopback"]),
+        .executableTarget(
+            name: "Allocations",
+            dependencies: [
+                "CAllocations", "DNS", "Platform", "Resolver", "Server", "Support", "Zones",
+            ],
+            path: "Tests/Allocations",
+            swiftSettings: settings
+        ),
         tests("ArchitectureTests", []),
         tests("DaemonTests", ["detourd", "Support", "Platform"]),
+        .target(
+            name: "FuzzProperties",
+            dependencies: ["DNS", "Zones", "Resolver"],
+            path: "Tests/Fuzz/Properties",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["FuzzProperties"],
+            path: "Tests/Fuzz/Replay",
+            swiftSettings: settings
+        ),
     ]
 )
 
@@ -86,4 +106,18 @@ if Context.environment["BENCH"] != nil {
             swiftSettings: settings
         )
     )
+}
+
+// Fuzzers link with `--sanitize fuzzer` alone, which brings their main function.
+if Context.environment["FUZZ"] != nil {
+    for name in ["FuzzMessage", "FuzzZoneText"] {
+        package.targets.append(
+            .executableTarget(
+                name: name,
+                dependencies: ["FuzzProperties"],
+                path: "Tests/Fuzz/\(name)",
+                swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
+            )
+        )
+    }
 }
