@@ -58,7 +58,7 @@ let package = Package(
         ),
         .target(
             name: "Support",
-            dependencies: ["Platform"],
+            dependencies: ["Platform", "DNS", "Resolver"],
             path: "Tests/Support",
             swiftSettings: settings
         ),
@@ -83,7 +83,7 @@ let package = Package(
         tests("DaemonTests", ["detourd", "Support", "Platform"]),
         .target(
             name: "FuzzProperties",
-            dependencies: ["DNS", "Zones", "Resolver"],
+            dependencies: ["DNS", "Zones", "Resolver", "Support"],
             path: "Tests/Fuzz/Properties",
             swiftSettings: settings
         ),

@@ -57,12 +57,11 @@ struct ResolverRun: ~Copyable {
     private mutating func ask(_ queries: [[UInt8]]) -> Int {
         var answers = 0
         for index in queries.indices {
-            var room = reply.mutableSpan
             let disposition = resolver.handle(
                 queries[index].span,
                 from: client,
                 at: now,
-                into: &room
+                into: &reply
             )
             if case .respond = disposition { answers += 1 }
         }
@@ -71,17 +70,12 @@ struct ResolverRun: ~Copyable {
 
     /// Lets one query go upstream and come back, so that its answer is in the cache.
     private mutating func forward(_ query: [UInt8]) {
-        var room = reply.mutableSpan
-        _ = resolver.handle(query.span, from: client, at: now, into: &room)
-        room = reply.mutableSpan
-        while let send = resolver.nextSend(into: &room) {
-            let asked = (0..<send.count).map { room[$0] }
-            let answer = Messages.answer(to: asked, address: [192, 0, 2, 1])
+        _ = resolver.handle(query.span, from: client, at: now, into: &reply)
+        while let send = resolver.nextSend() {
+            let answer = Messages.answer(to: send.query, address: [192, 0, 2, 1])
             resolver.receive(answer.span, over: send.path, at: now)
-            room = reply.mutableSpan
         }
-        room = reply.mutableSpan
-        while resolver.nextReply(into: &room, at: now) != nil { room = reply.mutableSpan }
+        while resolver.nextReply(into: &reply, at: now) != nil {}
     }
 
     /// The same for names that nobody has asked for; the messages made here are allocated.

@@ -1,5 +1,6 @@
-public import DNS
+import DNS
 import Resolver
+import Support
 import Zones
 
 /// Takes arbitrary octets as what came over the network, and traps where what must hold does not.
@@ -9,7 +10,6 @@ import Zones
 public struct MessageFuzzer: ~Copyable {
     private var resolver: Resolver
     private var reply = OctetStore(count: 65_536)
-    private var name = FoldedName()
     private var now = Instant(nanoseconds: 1_000_000_000)
 
     /// A fuzzer with a small policy: overrides of each kind, and two upstreams.
@@ -90,21 +90,18 @@ public struct MessageFuzzer: ~Copyable {
             transport: transport,
             returnPath: .init(0, 0)
         )
-        var room = reply.mutableSpan
-        switch resolver.handle(query, from: client, at: now, into: &room) {
+        switch resolver.handle(query, from: client, at: now, into: &reply) {
         case .respond(let count): check(count, query, transport)
         case .wait, .drop: break
         }
         for _ in 0..<20 {
-            room = reply.mutableSpan
-            guard let send = resolver.nextSend(into: &room) else { break }
-            let asked = (0..<send.count).map { room[$0] }
+            guard let (asked, path) = resolver.nextSend() else { break }
             if let upstream {
                 let octets = (0..<upstream.count).map { upstream[$0] }
                 let message = isFitted ? fit(octets, to: asked) : octets
-                resolver.receive(message.span, over: send.path, at: now)
+                resolver.receive(message.span, over: path, at: now)
             } else {
-                resolver.receive(MessageFuzzer.answer(to: asked).span, over: send.path, at: now)
+                resolver.receive(MessageFuzzer.answer(to: asked).span, over: path, at: now)
             }
             takeReplies(query, transport)
         }
@@ -116,22 +113,19 @@ public struct MessageFuzzer: ~Copyable {
             guard let deadline = resolver.nextDeadline else { return }
             now = max(now, deadline)
             resolver.expire(at: now)
-            var room = reply.mutableSpan
-            while resolver.nextSend(into: &room) != nil { room = reply.mutableSpan }
-            while resolver.nextReply(into: &room, at: now) != nil { room = reply.mutableSpan }
+            while resolver.nextSend() != nil {}
+            while resolver.nextReply(into: &reply, at: now) != nil {}
         }
     }
 
     private mutating func takeReplies(_ query: Span<UInt8>, _ transport: Transport) {
-        while true {
-            var room = reply.mutableSpan
-            guard let (_, count) = resolver.nextReply(into: &room, at: now) else { return }
+        while let count = resolver.nextReply(into: &reply, at: now) {
             check(count, query, transport)
         }
     }
 
     /// A reply is one message that anybody can read, of the query's id, and not longer than allowed.
-    private mutating func check(_ count: Int, _ query: Span<UInt8>, _ transport: Transport) {
+    private func check(_ count: Int, _ query: Span<UInt8>, _ transport: Transport) {
         let octets = reply.span.extracting(0..<count)
         guard let header = Header(parsing: octets), let asked = Header(parsing: query) else {
             fatalError("a reply without a header, or to what has none")
@@ -143,6 +137,7 @@ public struct MessageFuzzer: ~Copyable {
         precondition(header.id == asked.id && header.flags.opcode == asked.flags.opcode)
         precondition(transport == .tcp || count <= 1232, "longer than any datagram")
         precondition(header.questionCount <= 1)
+        var name = FoldedName()
         var position = Header.size
         do throws(WireError) {
             if header.questionCount == 1 {

@@ -1,4 +1,4 @@
-public import DNS
+import DNS
 import Zones
 
 /// Takes arbitrary octets as the text of a zone, and traps where what must hold does not.
