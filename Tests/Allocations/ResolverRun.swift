@@ -56,13 +56,8 @@ struct ResolverRun: ~Copyable {
     /// How many of the queries are answered at once.
     private mutating func ask(_ queries: [[UInt8]]) -> Int {
         var answers = 0
-        for index in queries.indices {
-            let disposition = resolver.handle(
-                queries[index].span,
-                from: client,
-                at: now,
-                into: &reply
-            )
+        for query in queries {
+            let disposition = resolver.handle(query.span, from: client, at: now, into: &reply)
             if case .respond = disposition { answers += 1 }
         }
         return answers
