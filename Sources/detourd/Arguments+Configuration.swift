@@ -9,7 +9,7 @@ extension Arguments {
     /// What the configuration file and the flags say together: flags add to lists, and win over
     /// single values.
     func configuration() throws(RejectedConfiguration) -> Configuration {
-        var configuration = try readFile()
+        var configuration = try readConfiguration()
         for var zone in zones {
             zone.source.ttl = configuration.ttl
             zone.source.negativeTTL = configuration.negativeTTL
@@ -22,13 +22,16 @@ extension Arguments {
         if forwardsNothing { configuration.upstreams = [] }
         configuration.workers = workers ?? configuration.workers
         configuration.control = control ?? configuration.control
+        configuration.state = state ?? configuration.state
         configuration.log.format = logFormat ?? configuration.log.format
         return configuration
     }
 
-    private func readFile() throws(RejectedConfiguration) -> Configuration {
-        guard file != nil || zones.isEmpty else { return Configuration() }
-        let path = file ?? Arguments.usualFile
+    /// The configuration file that is read, if it is there; nil: none is.
+    var readFile: String? { file ?? (zones.isEmpty ? Arguments.usualFile : nil) }
+
+    private func readConfiguration() throws(RejectedConfiguration) -> Configuration {
+        guard let path = readFile else { return Configuration() }
         let text: [UInt8]
         do throws(FileError) {
             text = try File.octets(at: path, limit: 1 << 24)
