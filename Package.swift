@@ -73,6 +73,7 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings
         ),
+        tests("ResolverTests", ["DNS", "Zones", "Resolver"]),
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),

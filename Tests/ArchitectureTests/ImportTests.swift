@@ -12,7 +12,8 @@ struct ImportTests {
         "Server": ["Platform", "TLS", "DNS", "Zones", "Resolver", "Synchronization"],
         "Certificates": ["COpenSSL"],
         "HTTPSVerifier": ["Certificates", "CCurl", "DNS", "Zones", "FoundationEssentials"],
-        "Configuration": ["Zones", "FoundationEssentials"],
+        "Configuration": ["DNS", "Zones"],
+        "PolicyLoading": ["Configuration", "Platform", "DNS", "Zones", "Resolver"],
         "Control": ["Server", "Configuration", "Platform", "FoundationEssentials"],
     ]
     static let programs: Set<String> = ["detourd", "detour"]
