@@ -69,7 +69,7 @@ let package = Package(
         ),
         .target(
             name: "Support",
-            dependencies: ["Platform"],
+            dependencies: ["Platform", "DNS", "Resolver"],
             path: "Tests/Support",
             swiftSettings: settings
         ),
@@ -77,6 +77,7 @@ let package = Package(
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
+        tests("ResolverTests", ["Resolver", "Zones", "DNS"]),
         tests("PlatformTests", ["Platform"]),
         tests(
             "ServerTests",
@@ -84,8 +85,28 @@ let package = Package(
         ),
         tests("CertificatesTests", ["Certificates"]),
         tests("HTTPSVerifierTests", ["HTTPSVerifier", "Certificates", "CLoopback"]),
+        .executableTarget(
+            name: "Allocations",
+            dependencies: [
+                "CAllocations", "DNS", "Platform", "Resolver", "Server", "Support", "Zones",
+            ],
+            path: "Tests/Allocations",
+            swiftSettings: settings
+        ),
         tests("ArchitectureTests", []),
         tests("DaemonTests", ["detourd", "Support", "Platform"]),
+        .target(
+            name: "FuzzProperties",
+            dependencies: ["DNS", "Zones", "Resolver", "Support"],
+            path: "Tests/Fuzz/Properties",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["FuzzProperties"],
+            path: "Tests/Fuzz/Replay",
+            swiftSettings: settings
+        ),
     ]
 )
 
@@ -99,4 +120,18 @@ if Context.environment["BENCH"] != nil {
             swiftSettings: settings
         )
     )
+}
+
+// Fuzzers link with `--sanitize fuzzer` alone, which brings their main function.
+if Context.environment["FUZZ"] != nil {
+    for name in ["FuzzMessage", "FuzzZoneText"] {
+        package.targets.append(
+            .executableTarget(
+                name: name,
+                dependencies: ["FuzzProperties"],
+                path: "Tests/Fuzz/\(name)",
+                swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
+            )
+        )
+    }
 }

@@ -70,7 +70,10 @@ struct Response: BitwiseCopyable {
             )
             if let subnet = query.subnet {
                 try subnet.append(to: &writer, scope: scope)
-                writer.overwrite(UInt16(truncatingIfNeeded: subnet.optionSize), at: mark + 9)
+                writer.overwrite(
+                    UInt16(truncatingIfNeeded: subnet.optionSize),
+                    at: mark + EDNS.emptySize - 2
+                )
             }
             additionalCount &+= 1
         } catch {
@@ -83,7 +86,7 @@ struct Response: BitwiseCopyable {
             try writer.appendOption(.extendedError, error.rawValue, explanation)
             writer.overwrite(
                 UInt16(truncatingIfNeeded: writer.count - mark - EDNS.emptySize),
-                at: mark + 9
+                at: mark + EDNS.emptySize - 2
             )
         } catch {
             writer.rewind(to: options)
