@@ -94,7 +94,7 @@ struct Scene: ~Copyable {
             }
             if sends.isEmpty { break }
         }
-        return ["no answer"]
+        return []
     }
 
     private mutating func answer(_ query: [UInt8]) throws -> [UInt8] {
