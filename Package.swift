@@ -56,7 +56,8 @@ let package = Package(
         program(
             "detour",
             [
-                "HTTPSVerifier", "Certificates", "Configuration", "PolicyLoading", "Platform", "DNS",
+                "HTTPSVerifier", "Certificates", "Configuration", "PolicyLoading", "Platform",
+                "DNS",
                 "Zones", "Resolver",
             ]
         ),
@@ -73,7 +74,6 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings
         ),
-        tests("ResolverTests", ["DNS", "Zones", "Resolver"]),
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),

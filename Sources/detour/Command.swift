@@ -7,7 +7,9 @@ enum Command {
             (
                 "verify", "verify overridden endpoints, a chain, stored evidence or a suite",
                 Verify.run
-            )
+            ),
+            ("check", "check a configuration and its zones", Check.run),
+            ("explain", "say why a name is answered as it is", Explain.run),
         ]
 
     static func run(_ arguments: [String]) -> Int32 {
