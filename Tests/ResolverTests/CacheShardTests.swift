@@ -13,6 +13,8 @@ struct CacheShardTests {
         }
     }
 
+    private static let now = Instant(nanoseconds: 50_000_000)
+
     private static let key = CacheKey(
         type: .a,
         class: .in,
@@ -23,7 +25,7 @@ struct CacheShardTests {
     private static func name(_ number: Int) -> FoldedName {
         var name = FoldedName()
         let text = try? Name(scanning: "n\(number).example.")
-        _ = try? name.read(from: (text ?? .root).octets, at: 0)
+        _ = name.read(from: (text ?? .root).octets, at: 0)
         return name
     }
 
@@ -50,7 +52,14 @@ struct CacheShardTests {
             0..<size,
             into: &store
         )
-        shard.insert(store.span.extracting(0..<count), key: key, name: name, hash: hash)
+        shard.insert(
+            store.span.extracting(0..<count),
+            key: key,
+            name: name,
+            hash: hash,
+            staleSeconds: 0,
+            at: Self.now
+        )
     }
 
     /// When the entry that is found was stored, or nil; its body is checked.
@@ -62,7 +71,15 @@ struct CacheShardTests {
     ) -> UInt64? {
         let name = name(number)
         var copy = OctetStore(count: size)
-        guard shard.find(key, name: name, hash: key.hash(name, seed: seed), copy: &copy) else {
+        let found = shard.find(
+            key,
+            name: name,
+            hash: key.hash(name, seed: seed),
+            isHit: true,
+            at: Self.now,
+            copy: &copy
+        )
+        guard found != .nothing else {
             return nil
         }
         let entry = CacheEntry(copy.span, at: 0)
@@ -116,13 +133,23 @@ struct CacheShardTests {
                 store.span.extracting(0..<count),
                 key: Self.key,
                 name: name,
-                hash: 9 << 32
+                hash: 9 << 32,
+                staleSeconds: 0,
+                at: Self.now
             )
         }
         var copy = OctetStore(count: Cache.largestEntry)
         for number in 0..<64 {
             let name = Self.name(number)
-            let isThere = shard.find(Self.key, name: name, hash: 9 << 32, copy: &copy)
+            let isThere =
+                shard.find(
+                    Self.key,
+                    name: name,
+                    hash: 9 << 32,
+                    isHit: true,
+                    at: Self.now,
+                    copy: &copy
+                ) != .nothing
             #expect(isThere)
             #expect(CacheEntry(copy.span, at: 0).storedAt == UInt64(number))
         }
