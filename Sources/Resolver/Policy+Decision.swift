@@ -126,25 +126,24 @@ extension Policy {
                     type: type,
                     client: isFirst ? client.address : nil
                 )
-                guard lookup.kind != .notOwned else { continue }
+                guard lookup.kind != .notOwned else {
+                    noteMisses(layer, folded)
+                    continue
+                }
                 owner = lookup.kind
                 if lookup.kind == .forward, isFirst, layer.index.hasTrigger(for: client.address) {
                     policyEnd = number
                 }
                 add(
                     .overrides,
-                    "\(name) " + layer.index.sentence(of: lookup, type: type),
+                    "\(name) " + layer.index.sentence(of: lookup, name: folded, type: type),
                     layer.index.place(of: lookup),
                     isDecisive: lookup.kind != .forward
                 )
                 noteShadowed(layer, folded, besides: lookup.node)
-                if let rrset = lookup.rrset, lookup.kind == .cname {
-                    next = layer.index.target(of: rrset, askedFor: folded)
-                }
+                if lookup.kind == .cname { next = layer.index.target(of: lookup, folded) }
             }
-            if let next {
-                return next
-            }
+            if let next { return next }
             if let owner, owner != .forward, owner != .referral { return nil }
             if owner == nil {
                 add(.overrides, "\(name) is not owned")
@@ -164,6 +163,20 @@ extension Policy {
                     .overrides,
                     "\(layer.index.entryName(of: other)) is shadowed",
                     layer.index.place(of: other)
+                )
+            }
+        }
+
+        /// Wildcards that are above a name and yet do not match it.
+        private mutating func noteMisses(_ layer: Layer, _ name: borrowing FoldedName) {
+            let reason =
+                layer.index.kind == .rpz
+                ? "a nearer name exists" : "a label begins with an underscore"
+            for entry in layer.index.entries(about: name) {
+                add(
+                    .overrides,
+                    "\(layer.index.entryName(of: entry)) does not match: \(reason)",
+                    layer.index.place(of: entry)
                 )
             }
         }
@@ -225,26 +238,36 @@ extension ZoneIndex {
         )
     }
 
-    /// What a lookup came to, behind the name that was asked for.
-    fileprivate func sentence(of lookup: Lookup, type: RecordType) -> String {
-        var entry = ""
-        if let node = lookup.node {
-            let name = entryName(of: node)
-            if lookup.label > 0 || name.isWildcard { entry = " by \(name)" }
-        }
+    /// What a lookup of `name` came to, in words that stand behind the name.
+    fileprivate func sentence(
+        of lookup: Lookup,
+        name: borrowing FoldedName,
+        type: RecordType
+    ) -> String {
+        let entry = lookup.node.map { entryName(of: $0) }
+        var owner = ""
+        if let entry, entry != Name(folded: name) { owner = " by \(entry)" }
         let means = kind == .rpz ? "is rewritten" : "is owned"
         return switch lookup.kind {
-        case .answer: "\(means)\(entry): it has \(type) records"
-        case .cname: "\(means)\(entry): it is an alias"
-        case .dname: "\(means)\(entry): it is below a DNAME"
-        case .referral: "\(means)\(entry): it is delegated"
-        case .noData: "\(means)\(entry): it has no \(type) records: NODATA"
-        case .nxDomain: "\(means)\(entry): it does not exist: NXDOMAIN"
-        case .forward: "is let pass\(entry)"
-        case .drop: "\(means)\(entry): there is no answer"
-        case .tcpOnly: "\(means)\(entry): it is truncated over UDP"
-        case .pointer: "\(means): PTR of a private address, made from that name's entry"
+        case .answer where type == .any: "\(means)\(owner): it has records"
+        case .answer: "\(means)\(owner): it has \(type) records"
+        case .cname:
+            "\(means)\(owner): it is an alias"
+                + (target(of: lookup, name).map { " of \($0)" } ?? "")
+        case .dname: "\(means)\(owner): it is below a DNAME"
+        case .referral: "\(means)\(owner): it is delegated"
+        case .noData: "\(means)\(owner): it has no \(type) records: NODATA"
+        case .nxDomain: "\(means)\(owner): it does not exist: NXDOMAIN"
+        case .forward: "is let pass\(owner)"
+        case .drop: "\(means)\(owner): there is no answer"
+        case .tcpOnly: "\(means)\(owner): it is truncated over UDP"
+        case .pointer: "\(means): it has a PTR record made from the address\(owner)"
         case .notOwned: "is not owned"
         }
+    }
+
+    fileprivate func target(of lookup: Lookup, _ name: borrowing FoldedName) -> Name? {
+        guard let rrset = lookup.rrset else { return nil }
+        return target(of: rrset, askedFor: name)
     }
 }

@@ -1,8 +1,17 @@
-// What there is about a name, for people who ask why an answer is what it is.
+// What there is around a name: entries below it, and entries that are about it, for people who ask
+// why an answer is what it is.
 
 public import DNS
 
 extension ZoneIndex {
+    /// Whether the layer owns names below this one: an upstream's NXDOMAIN must not hide them.
+    public func hasNames(below name: borrowing FoldedName) -> Bool {
+        guard let node = node(of: name, fromLabel: 0) else {
+            return self.node(of: name, fromLabel: 0, isWildcard: true) != nil
+        }
+        return flags(of: node).contains(.hasDescendants)
+    }
+
     /// All entries of a sparse or policy layer that are about a name: its own, then wildcards, the
     /// nearest first. The first of them that a lookup may use decides; the others are shadowed.
     public func entries(about name: borrowing FoldedName) -> [Node] {

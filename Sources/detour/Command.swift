@@ -30,7 +30,10 @@ enum Command {
 
     private static var usage: String {
         "usage: detour COMMAND …\n"
-            + all.map { "  \($0.name)  \($0.summary)\n" }.joined()
+            + all.map {
+                "  \($0.name)" + String(repeating: " ", count: 9 - $0.name.utf8.count)
+                    + "\($0.summary)\n"
+            }.joined()
             + "detour COMMAND --help says more."
     }
 }
