@@ -44,11 +44,22 @@ let package = Package(
         module("DNS"),
         module("Zones", ["DNS"]),
         module("Resolver", ["DNS", "Zones"]),
+        module("Configuration", ["DNS", "Zones"]),
+        module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver"]),
         module("Server", ["Platform", "DNS", "Zones", "Resolver"]),
         module("Certificates", ["COpenSSL"]),
         module("HTTPSVerifier", ["Certificates", "COpenSSL", "CCurl"]),
-        program("detourd", ["Platform", "DNS", "Zones", "Resolver", "Server"]),
-        program("detour", ["HTTPSVerifier", "Certificates"]),
+        program(
+            "detourd",
+            ["Configuration", "PolicyLoading", "Platform", "DNS", "Zones", "Resolver", "Server"]
+        ),
+        program(
+            "detour",
+            [
+                "HTTPSVerifier", "Certificates", "Configuration", "PolicyLoading", "Platform", "DNS",
+                "Zones", "Resolver",
+            ]
+        ),
 
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .target(
@@ -62,8 +73,10 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings
         ),
+        tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
+        tests("ResolverTests", ["Resolver", "Zones", "DNS"]),
         tests("PlatformTests", ["Platform"]),
         tests(
             "ServerTests",

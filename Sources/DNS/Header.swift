@@ -178,4 +178,6 @@ public struct ResponseCode: RawRepresentable, BitwiseCopyable, Hashable, Sendabl
     public static let yxDomain = ResponseCode(rawValue: 6)
     /// The EDNS version is not supported (RFC 6891).
     public static let badVersion = ResponseCode(rawValue: 16)
+    /// The query's cookie is not one that the server gave (RFC 7873).
+    public static let badCookie = ResponseCode(rawValue: 23)
 }

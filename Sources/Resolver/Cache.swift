@@ -25,21 +25,40 @@ public final class Cache: Sendable {
         shards = (0..<count).map { _ in Shard(bytes: size) }
     }
 
-    /// Copies the entry for a question to the start of `copy`; false where there is none.
+    /// Copies the entry for a question to the start of `copy`. `isHit`: it is a client that asks, and
+    /// not one that has waited for this very entry.
     func find(
         _ key: CacheKey,
         name: borrowing FoldedName,
+        isHit: Bool,
+        at now: Instant,
         copy: inout OctetStore
-    ) -> Bool {
+    ) -> CacheShard.Found {
         let hash = key.hash(name, seed: seed)
         return shard(hash).state.withLock {
-            $0.find(key, name: name, hash: hash, copy: &copy)
+            $0.find(key, name: name, hash: hash, isHit: isHit, at: now, copy: &copy)
         }
     }
 
-    /// Keeps an entry that `CacheEntry.compose` made with `hash(of:name:)`.
-    func insert(_ entry: Span<UInt8>, key: CacheKey, name: borrowing FoldedName, hash: UInt64) {
-        shard(hash).state.withLock { $0.insert(entry, key: key, name: name, hash: hash) }
+    /// Keeps an entry that `CacheEntry.compose` made; a failure only where nothing better is left.
+    func insert(
+        _ entry: Span<UInt8>,
+        key: CacheKey,
+        name: borrowing FoldedName,
+        hash: UInt64,
+        staleSeconds: UInt32,
+        at now: Instant
+    ) {
+        shard(hash).state.withLock {
+            $0.insert(
+                entry,
+                key: key,
+                name: name,
+                hash: hash,
+                staleSeconds: staleSeconds,
+                at: now
+            )
+        }
     }
 
     /// How many answers are kept.

@@ -5,8 +5,11 @@
 //     16  stored at, nanoseconds (64, machine order)                  24  lifetime, seconds (32)
 //     28  flags    29  response code    30  variant    31  name length
 //     32  type, class (16, 16)          36  AR count (16)
-//     38  error code of a failure (16)  40  body length (32)
-//     48  the folded name, zeros up to a multiple of 8, then the body
+//     38  error code of a failure (16)  40  body length (16)
+//     42  how often it was asked for, up to 3    43  the scope of its subnet
+//     44  until when it is served past its lifetime without asking, seconds (32)
+//     48  partition (64, machine order)
+//     56  the folded name, zeros up to a multiple of 8, then the body
 
 import DNS
 
@@ -15,6 +18,8 @@ struct CacheKey: BitwiseCopyable, Equatable {
     var type: RecordType
     var `class`: RecordClass
     var variant: Variant
+    /// The upstream group and the asker's network, in one number.
+    var partition: UInt64 = 0
 
     /// What of a query, beside its question, decides about the upstream's answer (SEMANTICS 7).
     struct Variant: RawRepresentable, Equatable, BitwiseCopyable {
@@ -22,11 +27,9 @@ struct CacheKey: BitwiseCopyable, Equatable {
 
         init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// DO, CD and the number of the upstream group.
-        init(wantsDNSSEC: Bool, isCheckingDisabled: Bool, group: Int = 0) {
-            rawValue =
-                (wantsDNSSEC ? 1 : 0) | (isCheckingDisabled ? 2 : 0)
-                | UInt8(truncatingIfNeeded: group) << 2
+        /// DO and CD.
+        init(wantsDNSSEC: Bool, isCheckingDisabled: Bool) {
+            rawValue = (wantsDNSSEC ? 1 : 0) | (isCheckingDisabled ? 2 : 0)
         }
 
         var wantsDNSSEC: Bool { rawValue & 1 != 0 }
@@ -37,7 +40,7 @@ struct CacheKey: BitwiseCopyable, Equatable {
     func hash(_ name: borrowing FoldedName, seed: UInt64) -> UInt64 {
         let rest =
             UInt64(type.rawValue) << 32 | UInt64(`class`.rawValue) << 16
-            | UInt64(variant.rawValue)
+            | UInt64(variant.rawValue) ^ partition
         return name.hash(fromLabel: 0, seed: seed &+ rest &* 0x9E37_79B9_7F4A_7C15)
     }
 }
@@ -54,12 +57,16 @@ struct CacheEntry {
     let flags: Flags
     let code: ResponseCode
     let error: ExtendedError
+    let scope: UInt8
+    let frequency: UInt8
+    /// Until when it is served past its lifetime without asking, in seconds of the clock.
+    let retryAt: UInt32
     let body: Range<Int>
 
     struct Flags: OptionSet, BitwiseCopyable {
         let rawValue: UInt8
-        /// Asked for since it was last considered for eviction.
-        static let visited = Flags(rawValue: 1)
+        /// A newer answer is on its way.
+        static let isRefreshing = Flags(rawValue: 1)
         /// Replaced by a newer answer; its octets wait to be reclaimed.
         static let dead = Flags(rawValue: 2)
         /// The answer section has aliases, whose targets may be owned by now.
@@ -72,7 +79,14 @@ struct CacheEntry {
         static let isFailure = Flags(rawValue: 32)
     }
 
-    static let headerSize = 48
+    static let headerSize = 56
+    /// For how many seconds nobody asks again for what could not be renewed.
+    static let retryInterval: UInt32 = 5
+
+    /// Whether what `compose` made is a failure.
+    static func isFailure(_ entry: Span<UInt8>) -> Bool {
+        entry[28] & Flags.isFailure.rawValue != 0
+    }
 
     /// The entry that begins at `start`.
     init(_ octets: Span<UInt8>, at start: Int) {
@@ -86,9 +100,12 @@ struct CacheEntry {
         code = ResponseCode(rawValue: UInt16(octets[start + 29]))
         additionalCount = octets.uint16(at: start + 36)
         error = ExtendedError(rawValue: octets.uint16(at: start + 38))
+        scope = octets[start + 43]
+        frequency = octets[start + 42]
+        retryAt = octets.uint32(at: start + 44)
         let name = CacheEntry.padded(Int(octets[start + 31]))
         let bodyStart = start + CacheEntry.headerSize + name
-        body = bodyStart..<(bodyStart + Int(octets.uint32(at: start + 40)))
+        body = bodyStart..<(bodyStart + Int(octets.uint16(at: start + 40)))
     }
 
     /// Whether the entry at `start` is the one for a question.
@@ -101,6 +118,7 @@ struct CacheEntry {
         octets.uint16(at: start + 32) == key.type.rawValue
             && octets.uint16(at: start + 34) == key.class.rawValue
             && octets[start + 30] == key.variant.rawValue
+            && octets.word(at: start + 48) == key.partition
             && Int(octets[start + 31]) == name.count
             && name.matches(octets, at: start + headerSize, fromLabel: 0)
     }
@@ -114,6 +132,7 @@ struct CacheEntry {
         var flags: Flags = []
         var code = ResponseCode.noError
         var error = ExtendedError.other
+        var scope: UInt8 = 0
     }
 
     /// Writes an entry, its body a range of another store, to the start of a store; gives its size.
@@ -145,12 +164,38 @@ struct CacheEntry {
         octets.store(key.class.rawValue, at: 34)
         octets.store(description.additionalCount, at: 36)
         octets.store(description.error.rawValue, at: 38)
-        octets.store(UInt32(truncatingIfNeeded: body.count), at: 40)
+        octets.store(UInt16(truncatingIfNeeded: body.count), at: 40)
+        octets[42] = 0
+        octets[43] = description.scope
         octets.store(0 as UInt32, at: 44)
+        octets.store(word: key.partition, at: 48)
         octets.store(word: 0, at: headerSize + nameSize - 8)
         octets.copy(name.octets, at: headerSize)
         octets.copy(body, at: headerSize + nameSize)
         return size
+    }
+
+    /// How old the answer is, in nanoseconds.
+    func age(at now: Instant) -> UInt64 {
+        now.nanoseconds > storedAt ? now.nanoseconds - storedAt : 0
+    }
+
+    /// Whether its TTL has not run out.
+    func isFresh(at now: Instant) -> Bool { age(at: now) < UInt64(lifetime) * 1_000_000_000 }
+
+    /// Whether it may be served while no upstream gives a newer one (RFC 8767). What was never to be
+    /// kept is not kept for that either.
+    func isStale(at now: Instant, within seconds: UInt32) -> Bool {
+        seconds > 0 && lifetime > 0 && !flags.contains(.isFailure)
+            && age(at: now) < (UInt64(lifetime) + UInt64(seconds)) * 1_000_000_000
+    }
+
+    /// Whether a newer answer should be fetched already: little of its life is left, and it is asked
+    /// for often.
+    func isWorthRefreshing(at now: Instant) -> Bool {
+        let life = UInt64(lifetime) * 1_000_000_000
+        return lifetime >= 10 && frequency >= 2 && age(at: now) >= life - life / 10
+            && flags.isDisjoint(with: [.isRefreshing, .isFailure])
     }
 
     /// Rounded up to a multiple of eight.

@@ -1,217 +1,212 @@
-// One shard of the cache: a ring of entries in the order in which they were written, and a hash
-// table of where they stand. Eviction goes round the ring (CLOCK): what was asked for since the
-// last round is moved to the front, what was not makes room.
+// One shard of the cache, and what it keeps when it is full (S3-FIFO, SOSP 2023).
+//
+// A new entry goes to a small queue, a tenth of the memory. What is asked for again before it has
+// passed through it moves to the main queue; what is not is dropped, so that a flood of names that
+// nobody asks for twice passes through that tenth alone. Names that were dropped are remembered for
+// a while: whoever comes back goes to the main queue at once. The main queue is a FIFO in which an
+// entry that was asked for goes round again, once for each time, three times at most.
 
 import DNS
 
 struct CacheShard: ~Copyable {
-    private var ring: OctetStore
-    private var slots: OctetStore
-    private let slotCount: Int
-    /// Where the next entry goes, and where the oldest stands. `free` octets lie between them.
-    private var head = 0
-    private var tail = 0
-    private var free: Int
-    /// How many entries are alive.
-    private(set) var count = 0
+    private var octets: OctetStore
+    private var table: CacheTable
+    private var small: EntryRing
+    private var main: EntryRing
+    /// Hashes of what was dropped from the small queue, each in the one place where it may stand.
+    private var ghosts: [UInt32]
 
-    /// How many entries one insertion moves to the front before it evicts whatever comes next: the
-    /// time that the shard is locked stays bounded.
+    private static let mostFrequent: UInt8 = 3
+    /// How many entries one insertion moves before it drops whatever comes next: the time that the
+    /// shard is locked stays bounded.
     private static let mostMoves = 16
 
     /// A shard for `bytes` octets of entries.
     init(bytes: Int) {
-        ring = OctetStore(count: bytes & ~7)
-        free = bytes & ~7
-        var slotCount = 64
-        while slotCount < bytes / 96 { slotCount *= 2 }
-        self.slotCount = slotCount
-        slots = OctetStore(zeroed: slotCount * 8)
+        let size = bytes & ~7
+        let border = (size / 10) & ~7
+        octets = OctetStore(count: size)
+        small = EntryRing(0..<border)
+        main = EntryRing(border..<size)
+        table = CacheTable(entries: bytes / 96)
+        ghosts = Array(repeating: 0, count: table.slotCount / 2)
     }
 
-    /// Copies the entry for a question to the start of `copy`; false where there is none.
+    /// How many entries are alive.
+    var count: Int { table.count }
+
+    /// What a search came to.
+    enum Found {
+        case nothing
+        /// The entry was copied.
+        case entry
+        /// The entry was copied, and a newer one should be fetched; nobody else is told so.
+        case entryWorthRefreshing
+    }
+
+    /// Copies the entry for a question to the start of `copy`. `isHit`: it is a client that asks,
+    /// and not one that has waited for this very entry.
     mutating func find(
         _ key: CacheKey,
         name: borrowing FoldedName,
         hash: UInt64,
+        isHit: Bool,
+        at now: Instant,
         copy: inout OctetStore
-    ) -> Bool {
-        guard let slot = slot(of: key, name: name, hash: hash) else { return false }
-        let start = offset(in: slot)
-        let entry = CacheEntry(ring.span, at: start)
-        if !entry.flags.contains(.visited) {
-            set(entry.flags.union(.visited), of: start)
+    ) -> Found {
+        guard let slot = table.slot(of: key, name: name, hash: hash, in: octets.span) else {
+            return .nothing
         }
-        copy.copy(ring, start..<(start + entry.size), at: 0)
-        return true
+        let start = table.start(ofSlot: slot)
+        let entry = CacheEntry(octets.span, at: start)
+        copy.copy(octets, start..<(start + entry.size), at: 0)
+        guard isHit else { return .entry }
+        if entry.frequency < CacheShard.mostFrequent {
+            set(entry.frequency + 1, at: start + 42)
+        }
+        guard entry.isWorthRefreshing(at: now) else { return .entry }
+        set(entry.flags.union(.isRefreshing).rawValue, at: start + 28)
+        return .entryWorthRefreshing
     }
 
     /// Keeps an entry, in the place of an older one for the same question.
+    ///
+    /// A failure does not replace an answer that can still be served, up to `staleSeconds` past its
+    /// lifetime: it lets that be served without asking for some seconds (RFC 8767, 5).
     mutating func insert(
         _ entry: Span<UInt8>,
         key: CacheKey,
         name: borrowing FoldedName,
-        hash: UInt64
+        hash: UInt64,
+        staleSeconds: UInt32,
+        at now: Instant
     ) {
-        guard entry.count <= ring.count / 2 else { return }
-        if let slot = slot(of: key, name: name, hash: hash) {
-            let start = offset(in: slot)
-            set(CacheEntry(ring.span, at: start).flags.union(.dead), of: start)
-            remove(slot: slot)
+        guard entry.count <= main.region.count / 2 else { return }
+        var frequency: UInt8 = 0
+        var isKnown = false
+        if let slot = table.slot(of: key, name: name, hash: hash, in: octets.span) {
+            let start = table.start(ofSlot: slot)
+            let former = CacheEntry(octets.span, at: start)
+            if CacheEntry.isFailure(entry),
+                former.isFresh(at: now) && !former.flags.contains(.isFailure)
+                    || former.isStale(at: now, within: staleSeconds)
+            {
+                var octets = octets.mutableSpan
+                octets.store(
+                    UInt32(truncatingIfNeeded: now.seconds) &+ CacheEntry.retryInterval,
+                    at: start + 44
+                )
+                return
+            }
+            frequency = former.frequency
+            isKnown = main.region.contains(start) || frequency > 0
+            set(former.flags.union(.dead).rawValue, at: start + 28)
+            table.remove(slot: slot, in: octets)
         }
-        while count * 4 >= slotCount * 3 { evictOldest(moves: 0) }
-        makeRoom(for: entry.count)
-        let start = head
-        var octets = ring.mutableSpan
+        let ghost = Int(truncatingIfNeeded: hash) & (ghosts.count - 1)
+        if ghosts[ghost] == UInt32(truncatingIfNeeded: hash >> 32) {
+            isKnown = true
+            ghosts[ghost] = 0
+        }
+        while table.isCrowded { dropOldest() }
+        let start = place(entry.count, inMain: isKnown || entry.count > small.region.count / 2)
         octets.copy(entry, at: start)
-        advanceHead(by: entry.count)
-        enter(start, hash: hash)
+        set(frequency, at: start + 42)
+        table.insert(hash: hash, start: start)
     }
 
-    // MARK: The ring
+    private mutating func set(_ octet: UInt8, at offset: Int) {
+        var octets = octets.mutableSpan
+        octets[offset] = octet
+    }
 
-    /// Evicts until `size` octets in a row are free at the head.
-    private mutating func makeRoom(for size: Int) {
-        var moves = 0
-        while true {
-            let isWrapped = head < tail || free == 0
-            let contiguous = isWrapped ? free : min(free, ring.count - head)
-            if contiguous >= size { return }
-            if !isWrapped && free >= size && ring.count - head < size {
-                // Too little is left before the end: leave it to a dead entry, and wrap.
-                wrap()
-            } else if evictOldest(moves: moves) {
-                moves += 1
-            }
+    // MARK: Making room
+
+    private mutating func place(_ size: Int, inMain: Bool) -> Int {
+        if inMain {
+            makeRoomInMain(for: size)
+            return main.take(size)
         }
-    }
-
-    private mutating func wrap() {
-        let start = head
-        let rest = ring.count - start
-        if rest > 0 {
-            var octets = ring.mutableSpan
-            octets.store(UInt32(truncatingIfNeeded: rest), at: start)
-            if rest >= CacheEntry.headerSize {
-                octets[start + 28] = CacheEntry.Flags.dead.rawValue
-            }
-            free -= rest
+        while !small.hasRoom(for: size) {
+            if !small.wrap(for: size, in: &octets) { advanceSmall() }
         }
-        head = 0
+        return small.take(size)
     }
 
-    /// Takes the oldest entry out, or moves it to the front where it was asked for and fewer than
-    /// the most have been moved; gives whether it was moved.
-    @discardableResult
-    private mutating func evictOldest(moves: Int) -> Bool {
-        let start = tail
-        let size = Int(ring.span.uint32(at: start))
+    private mutating func dropOldest() {
+        if small.isEmpty { _ = advanceMain(moves: CacheShard.mostMoves) } else { advanceSmall() }
+    }
+
+    /// The oldest entry of a queue, where it is not dead: its size, its slot and its hash.
+    private func oldest(of ring: EntryRing) -> (size: Int, live: (slot: Int, hash: UInt64)?) {
+        let size = Int(octets.span.uint32(at: ring.tail))
         // A remainder too small for an entry's header is a dead one that `wrap` left.
-        let isFiller = size < CacheEntry.headerSize
-        let flags = isFiller ? .dead : CacheEntry(ring.span, at: start).flags
-        tail += size
-        if tail == ring.count { tail = 0 }
-        free += size
-        guard !flags.contains(.dead) else { return false }
-        let hash = ring.span.word(at: start + 8)
-        guard let slot = slot(ofEntryAt: start, hash: hash) else { return false }
-        let room = head <= start ? start + size - head : ring.count - head
-        guard flags.contains(.visited), moves < CacheShard.mostMoves, room >= size else {
-            remove(slot: slot)
+        guard size >= CacheEntry.headerSize,
+            octets.span[ring.tail + 28] & CacheEntry.Flags.dead.rawValue == 0
+        else { return (size, nil) }
+        let hash = octets.span.word(at: ring.tail + 8)
+        return (size, table.slot(ofEntryAt: ring.tail, hash: hash).map { ($0, hash) })
+    }
+
+    /// Moves the oldest entry of the small queue to the main one, or drops it.
+    private mutating func advanceSmall() {
+        let start = small.tail
+        let (size, live) = oldest(of: small)
+        if let live {
+            if octets.span[start + 42] > 0 || main.hasRoom(for: size) {
+                makeRoomInMain(for: size)
+                // The slot may have moved while others were taken out.
+                if let slot = table.slot(ofEntryAt: start, hash: live.hash) {
+                    move(start, size, slot: slot, hash: live.hash, frequency: 0)
+                }
+            } else {
+                table.remove(slot: live.slot, in: octets)
+                ghosts[Int(truncatingIfNeeded: live.hash) & (ghosts.count - 1)] =
+                    UInt32(truncatingIfNeeded: live.hash >> 32)
+            }
+        }
+        small.reclaim(size)
+    }
+
+    private mutating func makeRoomInMain(for size: Int) {
+        var moves = 0
+        while !main.hasRoom(for: size) {
+            if main.wrap(for: size, in: &octets) { continue }
+            if advanceMain(moves: moves) { moves += 1 }
+        }
+    }
+
+    /// Drops the oldest entry of the main queue, or lets it go round again where it was asked for
+    /// and fewer than the most have been moved; gives whether it was moved.
+    private mutating func advanceMain(moves: Int) -> Bool {
+        let start = main.tail
+        let (size, live) = oldest(of: main)
+        main.reclaim(size)
+        guard let live else { return false }
+        let frequency = octets.span[start + 42]
+        guard frequency > 0, moves < CacheShard.mostMoves, main.hasRoom(for: size) else {
+            table.remove(slot: live.slot, in: octets)
             return false
         }
-        let destination = head
-        var octets = ring.mutableSpan
-        // Downwards or to elsewhere: ascending words never overwrite what is still to be read.
-        for offset in stride(from: 0, to: size, by: 8) {
-            octets.store(word: octets.span.word(at: start + offset), at: destination + offset)
-        }
-        octets[destination + 28] = flags.subtracting(.visited).rawValue
-        advanceHead(by: size)
-        setSlot(slot, hash: hash, start: destination)
+        move(start, size, slot: live.slot, hash: live.hash, frequency: frequency - 1)
         return true
     }
 
-    private mutating func advanceHead(by size: Int) {
-        head += size
-        if head == ring.count { head = 0 }
-        free -= size
-    }
-
-    private mutating func set(_ flags: CacheEntry.Flags, of start: Int) {
-        var octets = ring.mutableSpan
-        octets[start + 28] = flags.rawValue
-    }
-
-    // MARK: The table: linear probing, removal by shifting back
-
-    private func offset(in slot: Int) -> Int {
-        Int(truncatingIfNeeded: slots.span.word(at: slot * 8) & 0xFFFF_FFFF &- 1) * 8
-    }
-
-    private func slot(of key: CacheKey, name: borrowing FoldedName, hash: UInt64) -> Int? {
-        let slots = self.slots.span
-        let ring = self.ring.span
-        var slot = Int(truncatingIfNeeded: hash) & (slotCount - 1)
-        while true {
-            let word = slots.word(at: slot * 8)
-            if word == 0 { return nil }
-            if word >> 32 == hash >> 32,
-                CacheEntry.matches(
-                    ring,
-                    at: Int(truncatingIfNeeded: word & 0xFFFF_FFFF &- 1) * 8,
-                    key: key,
-                    name: name
-                )
-            {
-                return slot
-            }
-            slot = (slot + 1) & (slotCount - 1)
+    /// Moves an entry to the head of the main queue.
+    private mutating func move(
+        _ start: Int,
+        _ size: Int,
+        slot: Int,
+        hash: UInt64,
+        frequency: UInt8
+    ) {
+        let destination = main.take(size)
+        var span = octets.mutableSpan
+        // Downwards or to elsewhere: ascending words never overwrite what is still to be read.
+        for offset in stride(from: 0, to: size, by: 8) {
+            span.store(word: span.span.word(at: start + offset), at: destination + offset)
         }
-    }
-
-    private func slot(ofEntryAt start: Int, hash: UInt64) -> Int? {
-        let wanted = hash & ~0xFFFF_FFFF | UInt64(start / 8 + 1)
-        let slots = self.slots.span
-        var slot = Int(truncatingIfNeeded: hash) & (slotCount - 1)
-        while true {
-            let word = slots.word(at: slot * 8)
-            if word == wanted { return slot }
-            if word == 0 { return nil }
-            slot = (slot + 1) & (slotCount - 1)
-        }
-    }
-
-    private mutating func setSlot(_ slot: Int, hash: UInt64, start: Int) {
-        var octets = slots.mutableSpan
-        octets.store(word: hash & ~0xFFFF_FFFF | UInt64(start / 8 + 1), at: slot * 8)
-    }
-
-    private mutating func enter(_ start: Int, hash: UInt64) {
-        var slot = Int(truncatingIfNeeded: hash) & (slotCount - 1)
-        while slots.span.word(at: slot * 8) != 0 { slot = (slot + 1) & (slotCount - 1) }
-        setSlot(slot, hash: hash, start: start)
-        count += 1
-    }
-
-    private mutating func remove(slot: Int) {
-        var hole = slot
-        var next = (slot + 1) & (slotCount - 1)
-        while true {
-            let word = slots.span.word(at: next * 8)
-            if word == 0 { break }
-            let entry = Int(truncatingIfNeeded: word & 0xFFFF_FFFF &- 1) * 8
-            let home = Int(truncatingIfNeeded: ring.span.word(at: entry + 8)) & (slotCount - 1)
-            // The entry may move back where the hole lies between its home and where it stands.
-            if (next - home) & (slotCount - 1) >= (next - hole) & (slotCount - 1) {
-                var octets = slots.mutableSpan
-                octets.store(word: word, at: hole * 8)
-                hole = next
-            }
-            next = (next + 1) & (slotCount - 1)
-        }
-        var octets = slots.mutableSpan
-        octets.store(word: 0, at: hole * 8)
-        count -= 1
+        span[destination + 42] = frequency
+        table.move(slot: slot, hash: hash, to: destination)
     }
 }

@@ -5,12 +5,18 @@ struct Exchange {
     var key: CacheKey
     /// The keyed hash of question and key; equal questions share an exchange.
     var hash: UInt64
+    /// The group that is asked, as an index of the forwarder's groups.
+    var group: Int
+    /// The network that the question is asked for; a part of the key.
+    var subnet: ClientSubnet?
     var nameSize = 0
     var startedAt: Instant
     /// When those who wait are told that nothing came.
     var giveUpAt: Instant
     /// When the next attempt is due, or the end of the wait for late answers.
     var dueAt: Instant
+    /// When those who wait are served what is past its TTL (RFC 8767); nil: never, or done.
+    var staleAt: Instant?
     /// Clients that wait, in the order in which they came.
     var waiters = WaiterList()
     /// The next exchange in the same bucket of equal hashes.
@@ -22,6 +28,8 @@ struct Exchange {
     var attemptCount = 0
     /// Nobody waits any more; late answers still tell how long their upstream takes.
     var isFinished = false
+    /// The answer does not fit into a datagram: whoever is asked next is asked over a stream.
+    var isTruncated = false
     /// What the last attempt that failed came to.
     var failure = Failure.silence
     /// The upstream of that attempt.
@@ -36,8 +44,8 @@ struct Exchange {
         case silence
         /// The path broke: ICMP, or a connection that failed.
         case unreachable
-        /// The upstream said so itself.
-        case code(ResponseCode)
+        /// The upstream said so itself, perhaps with a reason.
+        case code(ResponseCode, ExtendedError?)
         /// The answer could not be read, or was no answer.
         case unusable
         /// The answer's aliases lead in a circle.
@@ -45,13 +53,18 @@ struct Exchange {
     }
 
     /// One query that was sent for the exchange.
-    struct Attempt {
-        var upstream: UInt8 = 0
+    struct Attempt: BitwiseCopyable {
+        var upstream: UInt16 = 0
         /// The socket of the upstream's pool, or -1 for its stream.
         var socket: Int16 = -1
         var id: UInt16 = 0
         var state = State.unused
-        var hasEDNS = true
+        var level = UpstreamDialect.Level.full
+        /// Why it was made at that level.
+        var cause = Cause.ordinary
+        var hasCookie = false
+        /// Which letters of the name are capitals, repeating; 0: none.
+        var capitals: UInt64 = 0
         var sentAt = Instant(nanoseconds: 0)
         /// The next attempt in the same bucket of pending ids; -1: none.
         var nextInBucket: Int32 = -1
@@ -62,14 +75,34 @@ struct Exchange {
             /// No answer came by the time one was expected; it may still come.
             case overdue
             case done
+            /// The upstream said that it could not answer.
+            case failed
+        }
+
+        enum Cause: UInt8 {
+            case ordinary
+            /// The upstream had said that it cannot take what was sent before.
+            case complaint
+            /// Nothing had come to what was sent before.
+            case silence
         }
 
         var isPending: Bool { state == .waiting || state == .overdue }
 
+        var isStream: Bool { socket < 0 }
+
         var path: UpstreamPath {
-            socket < 0
+            isStream
                 ? .stream(upstream: Int(upstream))
                 : .datagram(upstream: Int(upstream), socket: Int(socket))
+        }
+
+        /// An octet of the folded name as this attempt writes it.
+        @inline(__always)
+        func spelled(_ octet: UInt8, at index: Int) -> UInt8 {
+            let isLetter = octet &- 0x61 < 26
+            let isCapital = capitals &>> UInt64(index & 63) & 1 == 1
+            return isLetter && isCapital ? octet & 0xDF : octet
         }
     }
 
@@ -83,6 +116,16 @@ struct Exchange {
     func attempts(at upstream: Int) -> Int {
         var count = 0
         for index in 0..<attemptCount where Int(attempts[index].upstream) == upstream {
+            count &+= 1
+        }
+        return count
+    }
+
+    /// How often an upstream has been asked over a stream.
+    func streamAttempts(at upstream: Int) -> Int {
+        var count = 0
+        for index in 0..<attemptCount
+        where Int(attempts[index].upstream) == upstream && attempts[index].isStream {
             count &+= 1
         }
         return count

@@ -109,6 +109,14 @@ struct ExchangeTable: ~Copyable {
         free.append(Int32(truncatingIfNeeded: exchange))
     }
 
+    /// Groups have new numbers: `moved` gives each former one's; -1: it is gone.
+    mutating func renumberGroups(_ moved: [Int]) {
+        for index in exchanges.indices {
+            let group = exchanges[index].group
+            exchanges[index].group = moved.indices.contains(group) ? moved[group] : -1
+        }
+    }
+
     /// The name that an exchange asks for, folded.
     @_lifetime(borrow self)
     func name(of exchange: Int) -> Span<UInt8> {

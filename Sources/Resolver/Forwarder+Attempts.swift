@@ -1,39 +1,77 @@
-// Whom an exchange asks, when it asks somebody else, and when it gives up.
+// Whom an exchange asks, with what, and when it asks somebody else.
 
 import DNS
 
 extension Forwarder {
-    // MARK: Choosing
+    /// Asks the first upstream, or all of them.
+    mutating func start(_ exchange: Int, at now: Instant) {
+        guard let first = nextUpstream(for: exchange) else {
+            schedule(exchange, after: 0, at: now)
+            return
+        }
+        attempt(exchange, upstream: first, at: now)
+        schedule(exchange, after: health[first].patience, at: now)
+        if groups[exchanges[exchange].group].order == .race {
+            attemptAll(exchange, at: now)
+        } else {
+            copyToAnother(exchange, than: first, at: now)
+        }
+    }
 
-    /// Whom to ask first: of those that are not down, the fastest; the first, while nothing is known.
-    func bestUpstream(for exchange: Int) -> Int {
-        var best = 0
-        var bestRank = (attempts: Int.max, cost: UInt64.max)
-        for upstream in upstreams.indices {
-            let asked = exchanges[exchange].attempts(at: upstream)
-            let cost = health[upstream].cost
-            if (asked, cost) < bestRank {
+    private mutating func attemptAll(_ exchange: Int, at now: Instant) {
+        let group = exchanges[exchange].group
+        for index in groups[group].members.indices {
+            let upstream = groups[group].members[index]
+            if exchanges[exchange].attempts(at: upstream) == 0,
+                !health[upstream].isOut || health[upstream].takesProbe(at: now)
+            {
+                attempt(exchange, upstream: upstream, at: now)
+            }
+        }
+    }
+
+    /// Whom to ask next: of those that were asked least the ones that are well, of those the first,
+    /// or the fastest. Nil in a group that has no members left.
+    func nextUpstream(for exchange: Int) -> Int? {
+        let group = exchanges[exchange].group
+        guard groups.indices.contains(group) else { return nil }
+        let isSequential = groups[group].order == .sequential
+        var best: Int?
+        var bestRank = (attempts: Int.max, isOut: 2, cost: UInt64.max)
+        for (place, upstream) in groups[group].members.enumerated() {
+            let rank = (
+                attempts: exchanges[exchange].attempts(at: upstream),
+                isOut: health[upstream].isOut ? 1 : 0,
+                cost: isSequential ? UInt64(place) : UInt64(health[upstream].smoothedRTT)
+            )
+            if rank < bestRank {
                 best = upstream
-                bestRank = (asked, cost)
+                bestRank = rank
             }
         }
         return best
     }
 
     /// Spends a copy of a query where it teaches something: on an upstream that may be back, and now
-    /// and then on one that is not the first choice, so that its time is known.
-    mutating func copyToAnother(_ exchange: Int, than first: Int, at now: Instant) {
-        guard upstreams.count > 1 else { return }
-        for upstream in upstreams.indices
-        where upstream != first && health[upstream].takesProbe(at: now) {
-            attempt(exchange, upstream: upstream, at: now)
-            return
+    /// and then on one that is not the first choice, so that its time is known. Nobody's only query
+    /// is spent on finding out.
+    private mutating func copyToAnother(_ exchange: Int, than first: Int, at now: Instant) {
+        let group = exchanges[exchange].group
+        let count = groups[group].members.count
+        guard count > 1 else { return }
+        for index in 0..<count {
+            let upstream = groups[group].members[index]
+            if upstream != first, health[upstream].takesProbe(at: now) {
+                attempt(exchange, upstream: upstream, at: now)
+                return
+            }
         }
+        guard groups[group].order == .fastest else { return }
         queriesSinceCopy &+= 1
         guard queriesSinceCopy >= 50 else { return }
         queriesSinceCopy = 0
-        let other = (first + 1 + Int(random.below(UInt32(upstreams.count - 1)))) % upstreams.count
-        if !health[other].isDown { attempt(exchange, upstream: other, at: now) }
+        let other = groups[group].members[Int(random.below(UInt32(count)))]
+        if other != first, !health[other].isOut { attempt(exchange, upstream: other, at: now) }
     }
 
     /// Draws a path and an id for one more attempt, and puts it into the outbox.
@@ -41,7 +79,8 @@ extension Forwarder {
         _ exchange: Int,
         upstream: Int,
         isStream: Bool = false,
-        hasEDNS: Bool = true,
+        level: UpstreamDialect.Level = .full,
+        cause: Exchange.Attempt.Cause = .ordinary,
         at now: Instant
     ) {
         guard exchanges[exchange].attemptCount < Exchange.mostAttempts else { return }
@@ -61,136 +100,26 @@ extension Forwarder {
         let index = exchanges[exchange].attemptCount
         exchanges[exchange].attemptCount = index + 1
         var attempt = Exchange.Attempt()
-        attempt.upstream = UInt8(truncatingIfNeeded: upstream)
+        attempt.upstream = UInt16(truncatingIfNeeded: upstream)
         attempt.socket = Int16(truncatingIfNeeded: socket)
         attempt.id = id
         attempt.state = .waiting
-        attempt.hasEDNS = hasEDNS && health[upstream].takesEDNS(at: now)
+        attempt.level = max(level, dialects[upstream].level(at: now))
+        attempt.cause = cause
+        attempt.hasCookie = attempt.level == .full && dialects[upstream].sendsCookie(at: now)
+        if dialects[upstream].mixesCase(at: now) { attempt.capitals = random.word() }
         attempt.sentAt = now
         exchanges[exchange].attempts[index] = attempt
         let number = AttemptID(exchange: exchange, index: index)
         pending.insert(number, in: &exchanges)
         outbox.append(number)
-        attemptsSent &+= 1
-    }
-
-    // MARK: What became of an attempt
-
-    /// Notes that a matched answer came; gives whether anybody still waits for it.
-    mutating func answered(_ match: AttemptID, at now: Instant) -> Bool {
-        let attempt = exchanges[match.exchange].attempts[match.index]
-        health[Int(attempt.upstream)].answered(after: attempt.sentAt, at: now)
-        pending.settle(match, in: &exchanges)
-        if exchanges[match.exchange].isFinished {
-            releaseIfSettled(match.exchange)
-            return false
-        }
-        return true
-    }
-
-    /// Asks the same upstream again over its stream: the answer was truncated.
-    mutating func askOverStream(_ match: AttemptID, at now: Instant) {
-        let attempt = exchanges[match.exchange].attempts[match.index]
-        self.attempt(match.exchange, upstream: Int(attempt.upstream), isStream: true, at: now)
-        schedule(match.exchange, after: 250, at: now)
-    }
-
-    /// Asks the same upstream again without EDNS: it could not take it.
-    mutating func askWithoutEDNS(_ match: AttemptID, at now: Instant) {
-        let attempt = exchanges[match.exchange].attempts[match.index]
-        let upstream = Int(attempt.upstream)
-        self.attempt(
-            match.exchange,
-            upstream: upstream,
-            isStream: attempt.socket < 0,
-            hasEDNS: false,
-            at: now
-        )
-        schedule(match.exchange, after: health[upstream].patience, at: now)
-    }
-
-    /// Whether the attempt was made with EDNS.
-    func hadEDNS(_ match: AttemptID) -> Bool {
-        exchanges[match.exchange].attempts[match.index].hasEDNS
-    }
-
-    /// An answer came without EDNS after one with it had failed: the upstream cannot take it.
-    mutating func learnEDNS(from match: AttemptID, at now: Instant) {
-        let attempt = exchanges[match.exchange].attempts[match.index]
-        let upstream = Int(attempt.upstream)
-        if !attempt.hasEDNS, health[upstream].takesEDNS(at: now) {
-            health[upstream].learnedNoEDNS(at: now)
-        }
-    }
-
-    /// Notes that an attempt came to nothing and asks the next upstream; gives whether all have been
-    /// asked and none can answer any more.
-    mutating func failed(
-        _ match: AttemptID,
-        _ failure: Exchange.Failure,
-        at now: Instant
-    ) -> Bool {
-        let upstream = Int(exchanges[match.exchange].attempts[match.index].upstream)
-        pending.settle(match, in: &exchanges)
-        if exchanges[match.exchange].isFinished {
-            releaseIfSettled(match.exchange)
-            return false
-        }
-        exchanges[match.exchange].failure = failure
-        exchanges[match.exchange].failedUpstream = upstream
-        let next = bestUpstream(for: match.exchange)
-        if exchanges[match.exchange].attempts(at: next) == 0 {
-            attempt(match.exchange, upstream: next, at: now)
-            schedule(match.exchange, after: health[next].patience, at: now)
-            return false
-        }
-        return !exchanges[match.exchange].hasPendingAttempts
-    }
-
-    /// The path broke: all attempts on it have failed. Gives the exchanges that nobody can answer
-    /// any more.
-    mutating func pathFailed(_ path: UpstreamPath, at now: Instant) -> [Int] {
-        if path.socket >= 0 { health[path.upstream].refused(at: now) }
-        var exhausted: [Int] = []
-        for match in pending.all(on: path, in: exchanges)
-        where failed(match, .unreachable, at: now) {
-            exhausted.append(match.exchange)
-        }
-        return exhausted
+        counts.attempts &+= 1
     }
 
     // MARK: Time
 
-    var nextDeadline: Instant? { wheel.nextDeadline }
-
-    mutating func schedule(_ exchange: Int, after milliseconds: UInt64, at now: Instant) {
-        let due = min(now.advanced(byMilliseconds: milliseconds), exchanges[exchange].giveUpAt)
-        exchanges[exchange].dueAt = due
-        wheel.set(exchange, at: due, now: now)
-    }
-
-    /// Does the next thing that is due; gives an exchange whose time is over, or nil when there is
-    /// nothing more to do now.
-    mutating func expire(at now: Instant) -> Int? {
-        while let exchange = wheel.takeDue(at: now) {
-            if exchanges[exchange].dueAt > now {
-                wheel.set(exchange, at: exchanges[exchange].dueAt, now: now)
-                continue
-            }
-            missOverdue(exchange, at: now)
-            if exchanges[exchange].isFinished {
-                settleAll(exchange)
-                releaseIfSettled(exchange)
-                continue
-            }
-            if now >= exchanges[exchange].giveUpAt { return exchange }
-            retry(exchange, at: now)
-        }
-        return nil
-    }
-
     /// Counts attempts whose answer should have come by now.
-    private mutating func missOverdue(_ exchange: Int, at now: Instant) {
+    mutating func missOverdue(_ exchange: Int, at now: Instant) {
         for index in 0..<exchanges[exchange].attemptCount
         where exchanges[exchange].attempts[index].state == .waiting {
             let attempt = exchanges[exchange].attempts[index]
@@ -198,20 +127,49 @@ extension Forwarder {
             exchanges[exchange].failedUpstream = Int(attempt.upstream)
             exchanges[exchange].failure = .silence
             // What a stream owes may be late for the upstream's TCP alone.
-            if attempt.socket >= 0 {
+            if attempt.isStream {
+                health[Int(attempt.upstream)].streamFailed(at: now)
+            } else {
                 health[Int(attempt.upstream)].missed(attempt.sentAt, at: now)
             }
         }
     }
 
+    /// Four attempts find an answer through a loss of one in ten as good as always, and do not make
+    /// a storm of a name that nobody answers. While nothing answers at all, one more now and then
+    /// finds the moment when that is over.
+    private static let attemptsOfOneName = 4
+    private static let outageInterval: UInt64 = 500
+
     /// One more attempt: at another upstream where there is one, else at the same again.
-    private mutating func retry(_ exchange: Int, at now: Instant) {
+    mutating func retry(_ exchange: Int, at now: Instant) {
         let count = exchanges[exchange].attemptCount
-        let upstream = bestUpstream(for: exchange)
-        attempt(exchange, upstream: upstream, at: now)
+        let group = exchanges[exchange].group
+        let isOutage = isDown(group: group)
+        guard count < (isOutage ? Exchange.mostAttempts : Forwarder.attemptsOfOneName),
+            let upstream = nextUpstream(for: exchange)
+        else {
+            schedule(exchange, after: Forwarder.longestWait, at: now)
+            return
+        }
+        let isSilent =
+            exchanges[exchange].attempts(at: upstream) > 0
+            && dialects[upstream].lastEDNSAnswerAt < exchanges[exchange].startedAt
+        attempt(
+            exchange,
+            upstream: upstream,
+            isStream: exchanges[exchange].isTruncated,
+            level: isSilent ? .none : .full,
+            cause: isSilent ? .silence : .ordinary,
+            at: now
+        )
         // Each upstream gets its own patience once; after that the waits double.
-        let rounds = max(0, count + 1 - upstreams.count)
+        let rounds = max(0, count + 1 - groups[group].members.count)
         let patience = health[upstream].patience << UInt64(min(rounds, 5))
-        schedule(exchange, after: patience, at: now)
+        schedule(
+            exchange,
+            after: count >= Forwarder.attemptsOfOneName ? Forwarder.outageInterval : patience,
+            at: now
+        )
     }
 }

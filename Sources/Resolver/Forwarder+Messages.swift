@@ -31,35 +31,84 @@ extension Forwarder {
         flags.wantsRecursion = true
         flags.isAuthenticData = true
         flags.isCheckingDisabled = key.variant.isCheckingDisabled
+        let hasEDNS = attempt.level < .none
         let header = Header(
             id: attempt.id,
             flags: flags,
             questionCount: 1,
-            additionalCount: attempt.hasEDNS ? 1 : 0
+            additionalCount: hasEDNS ? 1 : 0
         )
         header.write(to: &message)
         let name = exchanges.name(of: exchange)
-        message.copy(name, at: Header.size)
+        for index in name.indices {
+            message[Header.size + index] = attempt.spelled(name[index], at: index)
+        }
         var end = Header.size + name.count
         message.store(key.type.rawValue, at: end)
         message.store(key.class.rawValue, at: end + 2)
         end += 4
-        guard attempt.hasEDNS else { return end }
+        guard hasEDNS else { return end }
         message[end] = 0
         message.store(RecordType.opt.rawValue, at: end + 1)
         message.store(UInt16(Query.largestDatagram), at: end + 3)
         message.store(key.variant.wantsDNSSEC ? 0x8000 : 0 as UInt32, at: end + 5)
-        message.store(0 as UInt16, at: end + 9)
-        return end + EDNS.emptySize
+        let options = end + EDNS.emptySize
+        end = options
+        if attempt.hasCookie { writeCookie(of: Int(attempt.upstream), to: &message, at: &end) }
+        if let subnet = exchanges[exchange].subnet { write(subnet, to: &message, at: &end) }
+        message.store(UInt16(truncatingIfNeeded: end - options), at: options - 2)
+        return end
+    }
+
+    private func writeCookie(
+        of upstream: Int,
+        to message: inout MutableSpan<UInt8>,
+        at end: inout Int
+    ) {
+        let size = dialects[upstream].serverCookieSize
+        message.store(OptionCode.cookie.rawValue, at: end)
+        message.store(UInt16(truncatingIfNeeded: 8 + size), at: end + 2)
+        message.store(word: dialects[upstream].clientCookie, at: end + 4)
+        for index in 0..<size {
+            message[end + 12 + index] = dialects[upstream].serverCookie[index]
+        }
+        end += 12 + size
+    }
+
+    private func write(
+        _ subnet: ClientSubnet,
+        to message: inout MutableSpan<UInt8>,
+        at end: inout Int
+    ) {
+        message.store(OptionCode.clientSubnet.rawValue, at: end)
+        message.store(UInt16(truncatingIfNeeded: 4 + subnet.addressSize), at: end + 2)
+        message.store(subnet.family, at: end + 4)
+        message[end + 6] = subnet.prefixLength
+        message[end + 7] = 0
+        for index in 0..<subnet.addressSize { message[end + 8 + index] = subnet.octet(index) }
+        end += subnet.optionSize
     }
 
     // MARK: Receiving
 
+    /// A response that answers an attempt.
+    struct Match {
+        let attempt: AttemptID
+        /// Whether it repeats the question, as it must but where it could not read it.
+        let hasQuestion: Bool
+        /// Whether it repeats the question in the case in which it was sent.
+        let isExact: Bool
+    }
+
     /// The attempt that a message answers: path, id and the whole question agree. Else nil.
-    mutating func match(_ message: Span<UInt8>, over path: UpstreamPath) -> AttemptID? {
-        guard let header = Header(parsing: message), header.flags.isResponse,
-            header.flags.opcode == .query,
-            let match = pending.find(
+    mutating func match(
+        _ message: Span<UInt8>,
+        _ header: Header,
+        over path: UpstreamPath
+    ) -> Match? {
+        guard header.flags.isResponse, header.flags.opcode == .query,
+            upstreams.indices.contains(path.upstream),
+            let found = pending.find(
                 upstream: path.upstream,
                 socket: path.socket,
                 id: header.id,
@@ -67,19 +116,26 @@ extension Forwarder {
             )
         else { return mismatch() }
         // Servers that cannot read a query at all may leave its question out (RFC 1035, 4.1.1).
-        if header.questionCount == 0, header.flags.responseCode == .formatError { return match }
-        let key = exchanges[match.exchange].key
+        if header.questionCount == 0, header.flags.responseCode == .formatError {
+            return Match(attempt: found, hasQuestion: false, isExact: false)
+        }
+        let key = exchanges[found.exchange].key
         guard header.questionCount == 1,
             let end = try? scratch.read(from: message, at: Header.size),
             end + 4 <= message.count, message.uint16(at: end) == key.type.rawValue,
             message.uint16(at: end + 2) == key.class.rawValue,
-            scratch.octets.hasSameOctets(as: exchanges.name(of: match.exchange))
+            scratch.octets.hasSameOctets(as: exchanges.name(of: found.exchange))
         else { return mismatch() }
-        return match
+        let attempt = exchanges[found.exchange].attempts[found.index]
+        return Match(
+            attempt: found,
+            hasQuestion: true,
+            isExact: isSpelled(message, at: Header.size, as: attempt, of: found.exchange)
+        )
     }
 
-    private mutating func mismatch() -> AttemptID? {
-        mismatches &+= 1
+    private mutating func mismatch() -> Match? {
+        counts.mismatches &+= 1
         return nil
     }
 }

@@ -5,18 +5,25 @@ import DNS
 
 struct PendingAttempts: ~Copyable {
     /// Heads of lists of attempts: `idBuckets` of them for each path, by id.
-    private var buckets: [Int32]
+    private var buckets: [Int32] = []
     /// How many attempts are pending on each path.
-    private var counts: [UInt32]
+    private var counts: [UInt32] = []
 
     /// How many UDP sockets an upstream's pool has.
     static let socketsPerUpstream = 64
     private static let idBuckets = 16
 
-    init(upstreams: Int) {
+    /// Makes room for more upstreams.
+    mutating func grow(toUpstreams upstreams: Int) {
         let paths = upstreams * (PendingAttempts.socketsPerUpstream + 1)
-        buckets = Array(repeating: -1, count: paths * PendingAttempts.idBuckets)
-        counts = Array(repeating: 0, count: paths)
+        while counts.count < paths { counts.append(0) }
+        while buckets.count < paths * PendingAttempts.idBuckets { buckets.append(-1) }
+    }
+
+    /// Whether anything is pending at an upstream.
+    func isIdle(upstream: Int) -> Bool {
+        let first = place(upstream, 0)
+        return counts[first...(first + PendingAttempts.socketsPerUpstream)].allSatisfy { $0 == 0 }
     }
 
     /// Where in the tables a path stands: the sockets of an upstream, and its stream behind them.
@@ -32,7 +39,8 @@ struct PendingAttempts: ~Copyable {
 
     /// How many attempts are pending on a path.
     func count(on path: UpstreamPath) -> Int {
-        Int(counts[place(path.upstream, path.socket)])
+        let place = place(path.upstream, path.socket)
+        return counts.indices.contains(place) ? Int(counts[place]) : 0
     }
 
     /// The attempt with an id on a path, or nil.

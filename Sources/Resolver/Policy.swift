@@ -3,23 +3,44 @@ public import Zones
 
 /// All that decides answers, as one immutable snapshot: a query sees it wholly or not at all.
 public final class Policy: Sendable {
-    /// What clients are told apart by, and what each sees; the first is the base.
-    let views: [View]
+    /// What some clients see instead of the base; the longest network wins.
+    public let views: [View]
+    /// What each of them sees, the base first.
+    let horizon: Horizon
     /// Who is served; everybody else gets REFUSED.
     let allowed: [IPPrefix]
     /// Upstreams, in the order of preference. Empty: what is not owned is REFUSED.
     public let upstreams: [Upstream]
+    /// Groups of upstreams; the first is asked what no rule is about. Empty without upstreams.
+    public let groups: [UpstreamGroup]
+    /// What tells each group's answers apart in the cache.
+    let partitions: [UInt64]
+    let forwardRules: ForwardRules
     let settings: Settings
 
     /// A policy of override layers, in their order of precedence, and upstreams for the rest.
+    ///
+    /// Without `groups` all upstreams are one. A group or a rule that names what is not there is
+    /// left out.
     public init(
         layers: [Layer],
+        views: [View] = [],
         upstreams: [Upstream],
+        groups: [UpstreamGroup] = [],
+        forwardRules: [ForwardRule] = [],
         allowed: [IPPrefix] = IPPrefix.privateNetworks,
         settings: Settings = Settings()
     ) {
-        views = [View(layers: layers)]
+        self.views = views
+        horizon = Horizon(base: layers, views: views)
         self.upstreams = upstreams
+        let everybody = UpstreamGroup(members: Array(upstreams.indices))
+        self.groups = upstreams.isEmpty ? [] : groups.isEmpty ? [everybody] : groups
+        partitions = self.groups.map { Policy.partition(of: $0, among: upstreams) }
+        let groupIndices = self.groups.indices
+        self.forwardRules = ForwardRules(
+            forwardRules.filter { $0.group.map(groupIndices.contains) ?? true }
+        )
         self.allowed = allowed
         self.settings = settings
     }
@@ -33,11 +54,6 @@ public final class Policy: Sendable {
         public init(_ index: consuming ZoneIndex) { self.index = index }
     }
 
-    /// What one group of clients sees.
-    struct View: Sendable {
-        let layers: [Layer]
-    }
-
     /// Numbers and switches that are not zones.
     public struct Settings: Sendable {
         /// Counts policies; the serial of synthesized SOA records.
@@ -49,6 +65,19 @@ public final class Policy: Sendable {
         public var servedTTL: UInt32 = 60
         /// Most seconds that a record is kept, whatever its TTL says.
         public var maximumTTL: UInt32 = 86_400
+        /// Most seconds that a negative answer is kept (RFC 2308, 5).
+        public var maximumNegativeTTL: UInt32 = 3_600
+        /// Least seconds that a record is kept, unless its TTL is 0.
+        public var minimumTTL: UInt32 = 0
+        /// For how many seconds past its TTL an answer may still be served while no upstream
+        /// gives a newer one (RFC 8767); 0: never.
+        public var staleSeconds: UInt32 = 86_400
+        /// The TTL of answers that are past theirs, in seconds (RFC 8767, 5).
+        public var staleTTL: UInt32 = 30
+        /// What `version.bind` answers in class CH, 255 octets at most; empty: REFUSED.
+        public var version: [UInt8] = []
+        /// What `id.server` answers in class CH, 255 octets at most; empty: REFUSED.
+        public var identity: [UInt8] = []
         /// Whether names by which devices route around this server are NXDOMAIN (SEMANTICS 5).
         public var blocksBypass = true
         /// Whether `test.` goes upstream: upstreams that somebody chose may know such names.

@@ -20,6 +20,8 @@ struct Query: BitwiseCopyable {
     var wantsDNSSEC: Bool
     /// The response goes over a stream: nothing is truncated.
     var isStream: Bool
+    /// The network that the asker speaks for, where it says so.
+    var subnet: ClientSubnet?
 
     /// Whether AD may be set in the response (RFC 6840, 5.8).
     var understandsAD: Bool { wantsDNSSEC || flags.isAuthenticData }
@@ -69,6 +71,11 @@ struct Query: BitwiseCopyable {
             if let edns = try query.opt(in: message, header: header) {
                 query.hasEDNS = true
                 query.wantsDNSSEC = edns.wantsDNSSEC
+                if let range = edns.payload(of: .clientSubnet, in: message) {
+                    let subnet = try ClientSubnet(parsing: message, at: range)
+                    // Families that are not IP mean nothing here.
+                    query.subnet = subnet.family == 1 || subnet.family == 2 ? subnet : nil
+                }
                 if transport == .udp {
                     query.limit = min(max(Int(edns.udpSize), 512), largestDatagram)
                 }

@@ -6,21 +6,37 @@ import Zones
 extension Resolver {
     mutating func answerFromCache(
         _ waiter: Waiter,
+        _ asked: Forwarder.Question,
         _ owner: Int,
+        triggersBelow upper: Int,
         at now: Instant,
         response: inout Response,
         writer: inout MessageWriter
     ) -> Step {
-        guard cache.find(key(of: waiter.query), name: target, copy: &entry) else { return .pass }
+        hasStale = false
+        let isHit = waiter.exchanges == 0
+        let found = cache.find(asked.key, name: target, isHit: isHit, at: now, copy: &entry)
+        if found == .nothing { return .pass }
         let entry = CacheEntry(self.entry.span, at: 0)
-        let age = now.nanoseconds > entry.storedAt ? now.nanoseconds - entry.storedAt : 0
         // An answer that was fetched after the client asked is the client's, whatever its TTL.
-        guard
-            age < UInt64(entry.lifetime) * 1_000_000_000
-                || entry.storedAt >= waiter.arrivedAt.nanoseconds && waiter.exchanges > 0
-        else { return .pass }
-        if waiter.exchanges == 0 && owner == Header.size { counts.cacheHits &+= 1 }
-        let seconds = UInt32(truncatingIfNeeded: age / 1_000_000_000)
+        let isFetched = entry.storedAt >= waiter.arrivedAt.nanoseconds && !isHit
+        let isFresh = entry.isFresh(at: now) || isFetched
+        if !isFresh {
+            guard entry.isStale(at: now, within: policy.settings.staleSeconds) else {
+                return .pass
+            }
+            guard takesStale(waiter, asked, entry, at: now) else {
+                hasStale = true
+                return .pass
+            }
+            counts.stale &+= 1
+            response.error = .staleAnswer
+        }
+        if found == .entryWorthRefreshing, !forwarder.isDown(group: asked.group) {
+            counts.prefetched &+= 1
+            forwarder.refresh(target, asked, at: now)
+        }
+        if isHit && owner == Header.size { counts.cacheHits &+= 1 }
         if entry.flags.contains(.isFailure) {
             response = Response()
             response.code = .serverFailure
@@ -30,14 +46,32 @@ extension Resolver {
             explanation.append(self.entry, entry.body)
             return .done
         }
+        var trigger: Trigger?
+        if sight.hasResponseTriggers {
+            trigger = responseTrigger(in: entry, below: upper, type: waiter.query.type)
+            if let found = trigger, !entry.flags.contains(.hasAliases) {
+                let step = obey(found, waiter.query, owner, &response, &writer)
+                guard case .pass = step else { return step }
+            }
+        }
         response.code = entry.code
+        response.scope = max(response.scope, entry.scope)
         if entry.code == .nxDomain, !entry.flags.contains(.hasAliases), hasNamesBelowTarget() {
             response.code = .noError
         }
         response.isAuthenticData =
-            entry.flags.contains(.isAuthenticData) && owner == Header.size
+            isFresh && entry.flags.contains(.isAuthenticData) && owner == Header.size
+        var aging = Aging(
+            seconds: UInt32(truncatingIfNeeded: entry.age(at: now) / 1_000_000_000),
+            cap: policy.settings.servedTTL
+        )
+        if !isFresh {
+            aging = Aging(seconds: 0, cap: policy.settings.staleTTL)
+            aging.floor = policy.settings.staleTTL
+        }
         let start = writer.count
-        if owner == Header.size, !entry.flags.contains(.hasAliases),
+        let isWhole = waiter.query.type != .any || waiter.query.isStream
+        if owner == Header.size, isWhole, isFresh, !entry.flags.contains(.hasAliases),
             (try? writer.append(self.entry.span.extracting(entry.body))) != nil
         {
             let records =
@@ -45,8 +79,8 @@ extension Resolver {
             try? writer.ageRecords(
                 records,
                 from: start,
-                by: seconds,
-                cap: policy.settings.servedTTL
+                by: aging.seconds,
+                cap: aging.cap
             )
             response.answerCount = entry.answerCount
             response.authorityCount = entry.authorityCount
@@ -54,15 +88,54 @@ extension Resolver {
             return .done
         }
         writer.rewind(to: start)
-        return rewrite(entry, seconds: seconds, owner, response: &response, writer: &writer)
+        return rewrite(
+            entry,
+            waiter.query,
+            aging,
+            owner,
+            trigger: trigger,
+            isWhole: isWhole,
+            response: &response,
+            writer: &writer
+        )
+    }
+
+    /// How TTLs come out of the cache.
+    struct Aging: BitwiseCopyable {
+        var seconds: UInt32
+        var cap: UInt32
+        var floor: UInt32 = 0
+
+        func served(_ ttl: UInt32) -> UInt32 {
+            min(max(ttl > seconds ? ttl - seconds : 0, floor), cap)
+        }
+    }
+
+    /// Whether what is past its TTL is served now: upstreams are known to be down, or have been
+    /// waited for long enough. Then a newer answer is fetched behind the client's back.
+    mutating func takesStale(
+        _ waiter: Waiter,
+        _ asked: Forwarder.Question,
+        _ entry: CacheEntry,
+        at now: Instant
+    ) -> Bool {
+        if waiter.acceptsStale || now.seconds < UInt64(entry.retryAt) { return true }
+        guard waiter.query.flags.wantsRecursion else { return true }
+        guard forwarder.isHopeless(target, asked, at: now) else { return false }
+        forwarder.refresh(target, asked, at: now)
+        return true
     }
 
     /// Writes an entry record by record: where it follows on an alias, does not fit as a whole, or
-    /// has aliases of its own, at which it is cut when they lead to an owned name.
+    /// has aliases of its own, at which it is cut when they lead to an owned name. At the end of its
+    /// aliases it is cut where a trigger has something else to say.
     mutating func rewrite(
         _ entry: CacheEntry,
-        seconds: UInt32,
+        _ query: Query,
+        _ aging: Aging,
         _ owner: Int,
+        trigger: Trigger?,
+        isWhole: Bool,
         response: inout Response,
         writer: inout MessageWriter
     ) -> Step {
@@ -73,6 +146,7 @@ extension Resolver {
         writer.registerName(at: owner)
         var position = start
         var alias = -1
+        var first: RecordType?
         do throws(WireError) {
             for _ in 0..<Int(entry.answerCount) {
                 let record = try ResourceRecord(
@@ -80,8 +154,13 @@ extension Resolver {
                     at: position
                 )
                 position = record.end
-                let ttl = served(record.ttl, seconds)
-                if record.type == .cname {
+                // Over UDP one RRset is enough of an answer to ANY (RFC 8482, 4.1).
+                if !isWhole {
+                    if first == nil { first = record.type }
+                    if record.type != first { continue }
+                }
+                let ttl = aging.served(record.ttl)
+                if record.type == .cname, isWhole {
                     alias = try writer.appendAlias(record, of: message.span, ttl: ttl)
                     response.answerCount &+= 1
                     _ = try scratch.read(from: writer.message, at: alias)
@@ -91,6 +170,11 @@ extension Resolver {
                         return .alias(alias)
                     }
                 } else {
+                    if let trigger, alias >= 0 {
+                        target.assign(scratch)
+                        let step = obey(trigger, query, alias, &response, &writer)
+                        guard case .pass = step else { return step }
+                    }
                     try appendWhole(record, of: message.span, ttl: ttl, to: &writer)
                     response.answerCount &+= 1
                 }
@@ -104,7 +188,7 @@ extension Resolver {
             target.assign(scratch)
             if hasNamesBelowTarget() { response.code = .noError }
         }
-        appendRest(entry, from: position, end: end, seconds, &response, &writer)
+        appendRest(entry, from: position, end: end, aging, &response, &writer)
         return .done
     }
 
@@ -129,7 +213,7 @@ extension Resolver {
         _ entry: CacheEntry,
         from start: Int,
         end: Int,
-        _ seconds: UInt32,
+        _ aging: Aging,
         _ response: inout Response,
         _ writer: inout MessageWriter
     ) {
@@ -142,7 +226,7 @@ extension Resolver {
                     at: position
                 )
                 position = record.end
-                let ttl = served(record.ttl, seconds)
+                let ttl = aging.served(record.ttl)
                 try appendWhole(record, of: message.span, ttl: ttl, to: &writer)
                 if isAuthority {
                     response.authorityCount &+= 1
@@ -156,12 +240,8 @@ extension Resolver {
         }
     }
 
-    func served(_ ttl: UInt32, _ seconds: UInt32) -> UInt32 {
-        min(ttl > seconds ? ttl - seconds : 0, policy.settings.servedTTL)
-    }
-
     func ownsScratch() -> Bool {
-        for index in layers.indices
+        for index in sight.lower..<sight.upper
         where layers[index].index.lookup(scratch, type: .a).kind != .notOwned {
             return true
         }

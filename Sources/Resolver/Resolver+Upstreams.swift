@@ -1,4 +1,4 @@
-// Stage 5: upstream messages in, their failures, and time.
+// Upstream messages in, their failures, and time.
 
 import DNS
 
@@ -17,47 +17,80 @@ extension Resolver {
         over path: UpstreamPath,
         at now: Instant
     ) {
-        guard let match = forwarder.match(response, over: path),
-            let header = Header(parsing: response)
+        guard let header = Header(parsing: response),
+            let match = forwarder.match(response, header, over: path)
         else { return }
-        let hadEDNS = forwarder.hadEDNS(match)
-        guard forwarder.answered(match, at: now) else { return }
-        if header.flags.isTruncated, case .datagram = path {
-            forwarder.askOverStream(match, at: now)
+        let options = ResponseOptions(parsing: response, header: header)
+        let attempt = match.attempt
+        switch forwarder.judge(match, options, of: response, at: now) {
+        case .genuine: break
+        case .doubtful:
+            forwarder.doubt(attempt, at: now)
+            return
+        case .forged:
+            forwarder.counts.mismatches &+= 1
             return
         }
-        switch header.flags.responseCode {
+        guard forwarder.heard(attempt, at: now) else { return }
+        if header.flags.isTruncated, case .datagram = path {
+            forwarder.exchanges[attempt.exchange].isTruncated = true
+            forwarder.askOverStream(attempt, at: now)
+            return
+        }
+        if let failure = take(response, options, for: attempt, at: now) {
+            settle(attempt, failure, at: now)
+        }
+    }
+
+    /// Takes what an upstream says; gives why it is no answer, if so and nothing else was begun.
+    private mutating func take(
+        _ response: Span<UInt8>,
+        _ options: ResponseOptions,
+        for attempt: AttemptID,
+        at now: Instant
+    ) -> Exchange.Failure? {
+        let facts = forwarder.exchanges[attempt.exchange].attempts[attempt.index]
+        let failure = Exchange.Failure.code(options.code, options.error)
+        switch options.code {
         case .noError, .nxDomain, .yxDomain:
-            let failure = keep(response, for: match.exchange, at: now)
-            guard let failure else {
-                forwarder.learnEDNS(from: match, at: now)
-                forwarder.finish(match.exchange, at: now)
-                return
+            if let failure = keep(response, options, for: attempt.exchange, at: now) {
+                return failure
             }
-            settle(match, failure, at: now)
+            forwarder.answered(attempt, hasEDNS: options.hasEDNS, at: now)
+            return nil
+        case .badCookie:
+            // The new cookie has been learned; over a stream none is needed (RFC 7873, 5.3).
+            let isAgain =
+                forwarder.exchanges[attempt.exchange].attempts(at: Int(facts.upstream)) > 1
+            let isAsked = forwarder.askAgain(attempt, level: .full, isStream: isAgain, at: now)
+            return isAsked ? nil : failure
         case .formatError, .notImplemented, .badVersion:
-            if hadEDNS {
-                forwarder.askWithoutEDNS(match, at: now)
-            } else {
-                settle(match, .code(header.flags.responseCode), at: now)
-            }
+            let level: UpstreamDialect.Level = facts.hasCookie ? .plain : .none
+            guard facts.level < .none,
+                forwarder.askAgain(attempt, level: level, isStream: facts.isStream, at: now)
+            else { return failure }
+            return nil
         default:
-            settle(match, .code(header.flags.responseCode), at: now)
+            return failure
         }
     }
 
     /// An attempt came to nothing: the next upstream is asked, or all who wait are told.
-    mutating func settle(
-        _ match: AttemptID,
+    private mutating func settle(
+        _ attempt: AttemptID,
         _ failure: Exchange.Failure,
         at now: Instant
     ) {
-        if forwarder.failed(match, failure, at: now) { giveUp(match.exchange, at: now) }
+        if forwarder.failed(attempt, failure, at: now) { giveUp(attempt.exchange, at: now) }
     }
 
-    /// Tells that a path broke: ICMP unreachable on a socket, or a connection that failed or closed.
-    public mutating func pathFailed(_ path: UpstreamPath, at now: Instant) {
-        for exchange in forwarder.pathFailed(path, at: now) { giveUp(exchange, at: now) }
+    /// Tells that a path broke: ICMP unreachable on a socket, or a connection that failed or ended.
+    public mutating func pathFailed(
+        _ path: UpstreamPath,
+        _ failure: PathFailure = .unreachable,
+        at now: Instant
+    ) {
+        for exchange in forwarder.broke(path, failure, at: now) { giveUp(exchange, at: now) }
     }
 
     /// How many attempts wait on a path; a socket with none can be given a new port.
@@ -93,16 +126,17 @@ extension Resolver {
     }
 
     /// Rebuilds an upstream's answer and puts it into the cache; gives why it is no answer, if so.
-    mutating func keep(
+    private mutating func keep(
         _ response: Span<UInt8>,
+        _ options: ResponseOptions,
         for exchange: Int,
         at now: Instant
     ) -> Exchange.Failure? {
         guard forwarder.copyName(of: exchange, to: &scratch) else { return .unusable }
-        let key = forwarder.key(of: exchange)
+        let key = forwarder.exchanges[exchange].key
         let start = Header.size + scratch.count + 4
         var end = start
-        let description: CacheEntry.Description
+        var description: CacheEntry.Description
         do throws(UpstreamAnswer.Rejection) {
             description = try upstreamAnswer.rebuild(
                 response,
@@ -114,6 +148,10 @@ extension Resolver {
             )
         } catch {
             return error == .aliasLoop ? .aliasLoop : .unusable
+        }
+        if let asked = forwarder.exchanges[exchange].subnet, let answered = options.subnet {
+            guard asked.isAnswered(by: answered) else { return .unusable }
+            description.scope = answered.scope
         }
         store(description, key: key, body: start..<end, at: now)
         return nil
@@ -141,35 +179,44 @@ extension Resolver {
             entry.span.extracting(0..<size),
             key: key,
             name: scratch,
-            hash: hash
+            hash: hash,
+            staleSeconds: policy.settings.staleSeconds,
+            at: now
         )
     }
 
     /// Nobody gave an answer: keeps that, for a second (RFC 9520), and wakes all who wait.
     mutating func giveUp(_ exchange: Int, at now: Instant) {
-        let (failure, upstream) = forwarder.failure(of: exchange)
+        let failure = forwarder.exchanges[exchange].failure
+        let upstream = forwarder.exchanges[exchange].failedUpstream
         var description = CacheEntry.Description()
         description.flags = .isFailure
         description.code = .serverFailure
         description.lifetime = 1
         description.error = failure == .unreachable ? .networkError : .noReachableAuthority
         var reason = Explanation()
-        reason.append(forwarder.upstreams[upstream].address.description)
+        if let address = forwarder.upstreams[upstream]?.address {
+            reason.append(address.description)
+        }
         switch failure {
         case .silence: reason.append(" did not answer in time")
         case .unreachable: reason.append(" is unreachable")
         case .unusable: reason.append(" sent what is no answer")
         case .aliasLoop: reason.append(" sent an alias chain that is a loop")
-        case .code(let code):
+        case .code(let code, let error):
             reason.append(" answered with code ")
             reason.append(decimal: UInt64(code.rawValue))
+            if let error { description.error = error }
         }
-        if forwarder.upstreams.count > 1 { reason.append(", nor did others give an answer") }
+        let group = forwarder.exchanges[exchange].group
+        if forwarder.groups.indices.contains(group), forwarder.groups[group].members.count > 1 {
+            reason.append(", nor did others give an answer")
+        }
         if forwarder.copyName(of: exchange, to: &scratch) {
             message.copy(reason.text, at: 0)
             let body = 0..<reason.text.count
-            store(description, key: forwarder.key(of: exchange), body: body, at: now)
+            store(description, key: forwarder.exchanges[exchange].key, body: body, at: now)
         }
-        forwarder.finish(exchange, at: now)
+        forwarder.finish(exchange, acceptingStale: true, at: now)
     }
 }

@@ -16,6 +16,9 @@ import Zones
 public struct Resolver: ~Copyable {
     var policy: Policy
     var layers: [Policy.Layer]
+    var horizon: Horizon
+    /// What the client at hand sees of `layers`.
+    var sight = Horizon.Sight()
     let cache: Cache
     var forwarder: Forwarder
     var upstreamAnswer = UpstreamAnswer()
@@ -27,29 +30,41 @@ public struct Resolver: ~Copyable {
     var entry = OctetStore(count: Cache.largestEntry)
     var message = OctetStore(count: Cache.largestEntry)
     var counts = ResolverStatistics()
+    /// The cache has something for the name at hand, but past its TTL.
+    var hasStale = false
 
     /// A resolver under a policy; its cache may be shared, its random numbers are its own.
     public init(policy: Policy, cache: Cache, random: consuming RandomPool) {
         self.policy = policy
-        layers = policy.views[0].layers
+        layers = policy.horizon.layers
+        horizon = policy.horizon
         self.cache = cache
-        forwarder = Forwarder(upstreams: policy.upstreams, random: random)
+        forwarder = Forwarder(random: random)
+        forwarder.adopt(policy)
     }
 
     /// Answers from now on under another policy: the next query sees all of it.
     ///
-    /// The upstreams stay those that the resolver was made with.
+    /// What is on its way upstream stays so; see `upstreams`.
     public mutating func adopt(_ policy: Policy) {
         self.policy = policy
-        layers = policy.views[0].layers
+        layers = policy.horizon.layers
+        horizon = policy.horizon
+        forwarder.adopt(policy)
     }
+
+    /// The upstreams by their numbers, as `UpstreamPath` has them: those of the policy, and those of
+    /// former ones that may still answer. An upstream keeps its number; nil: nobody has it.
+    public var upstreams: [Policy.Upstream?] { forwarder.upstreams }
 
     /// What has been done so far.
     public var statistics: ResolverStatistics {
         var statistics = counts
-        statistics.upstreamQueries = forwarder.attemptsSent
-        statistics.mismatches = forwarder.mismatches
-        statistics.shed = forwarder.shed
+        statistics.upstreamQueries = forwarder.counts.attempts
+        statistics.mismatches = forwarder.counts.mismatches
+        statistics.doubtful = forwarder.counts.doubtful
+        statistics.shed = forwarder.counts.shed
+        statistics.loops = forwarder.counts.loops
         return statistics
     }
 
@@ -76,6 +91,9 @@ public struct Resolver: ~Copyable {
         case .query(let query):
             let end = Header.size + query.questionSize
             let question = message.extracting(Header.size..<end)
+            if query.class == .chaos, isServed(client) {
+                return answerChaos(query, question, into: &reply)
+            }
             guard query.class == .in, isServed(client) else {
                 counts.refused &+= 1
                 let error: ExtendedError = query.class == .in ? .prohibited : .notSupported
@@ -128,6 +146,7 @@ public struct Resolver: ~Copyable {
         guard (try? writer.append(question)) != nil else { return .drop }
         var response = Response()
         explanation.clear()
+        sight = horizon.sight(for: waiter.client)
         switch decide(waiter, question: question, at: now, response: &response, writer: &writer) {
         case .drop:
             counts.dropped &+= 1
@@ -135,6 +154,11 @@ public struct Resolver: ~Copyable {
         case .wait:
             return .wait
         case .respond:
+            if response.policyLayer >= 0,
+                layers[response.policyLayer].index.appendPolicySOA(to: &writer)
+            {
+                response.additionalCount &+= 1
+            }
             if response.code == .serverFailure { counts.failed &+= 1 }
             if response.code == .refused { counts.refused &+= 1 }
             return .respond(
@@ -159,6 +183,8 @@ public struct Resolver: ~Copyable {
         case alias(Int)
         /// The stage has nothing to say.
         case pass
+        /// There is to be no answer.
+        case drop
     }
 
     /// Aliases that are followed before it is taken for a loop (SEMANTICS 4).
@@ -173,26 +199,45 @@ public struct Resolver: ~Copyable {
     ) -> Decision {
         let query = waiter.query
         var owner = Header.size
+        let forwards = sight.forwards && !policy.upstreams.isEmpty
+        // Policy zones from this layer on have let the client pass.
+        var policyEnd = sight.upper
         for _ in 0...Resolver.mostAliases {
             var isSpecial = true
             var step = Step.pass
-            search: for index in layers.indices {
-                let lookup = layers[index].index.lookup(target, type: query.type)
+            var triggerEnd = policyEnd
+            search: for index in sight.lower..<sight.upper {
+                if index >= policyEnd, layers[index].index.kind == .rpz { continue }
+                let lookup = layers[index].index.lookup(
+                    target,
+                    type: query.type,
+                    // An alias's target is looked up for its name alone: else a client's entry
+                    // that is an alias would lead to itself.
+                    client: owner == Header.size ? waiter.client.address : nil
+                )
                 switch lookup.kind {
                 case .notOwned:
                     continue search
                 case .drop:
                     return .drop
                 case .tcpOnly where !query.isStream:
+                    response.isAuthoritative = true
                     response.isTruncated = true
                     return .respond
                 case .forward, .tcpOnly:
                     isSpecial = false
+                    triggerEnd = min(triggerEnd, index)
+                    if owner == Header.size,
+                        layers[index].index.hasTrigger(for: waiter.client.address)
+                    {
+                        policyEnd = index
+                    }
                     break search
-                case .referral where query.flags.wantsRecursion && !policy.upstreams.isEmpty:
+                case .referral where query.flags.wantsRecursion && forwards:
                     isSpecial = false
                     break search
                 default:
+                    if layers[index].index.kind == .rpz { response.policyLayer = index }
                     step = answerLocally(
                         layers[index].index,
                         lookup,
@@ -207,21 +252,34 @@ public struct Resolver: ~Copyable {
             if case .pass = step, isSpecial {
                 step = answerSpecial(query, owner, &response, &writer)
             }
-            if case .pass = step, policy.upstreams.isEmpty {
-                guard owner == Header.size else { return .respond }
-                response.code = .refused
-                response.error = .notAuthoritative
-                explanation.append("not an override, and nothing is forwarded")
-                return .respond
-            }
+            var asked: Forwarder.Question?
             if case .pass = step {
-                step = answerFromCache(waiter, owner, at: now, response: &response, writer: &writer)
+                asked = sight.forwards ? self.asked(by: query) : nil
+                guard let asked else {
+                    guard owner == Header.size else { return .respond }
+                    response.code = .refused
+                    response.error = .notAuthoritative
+                    explanation.append("not an override, and nothing is forwarded")
+                    return .respond
+                }
+                step = answerFromCache(
+                    waiter,
+                    asked,
+                    owner,
+                    triggersBelow: triggerEnd,
+                    at: now,
+                    response: &response,
+                    writer: &writer
+                )
             }
             switch step {
             case .done:
                 return .respond
+            case .drop:
+                return .drop
             case .pass:
-                return forward(waiter, question, at: now, response: &response, writer: &writer)
+                guard let asked else { return .drop }
+                return forward(waiter, asked, question, at: now, &response, &writer)
             case .alias(let offset):
                 owner = offset
                 guard (try? target.read(from: writer.message, at: offset)) != nil else {
@@ -246,53 +304,5 @@ public struct Resolver: ~Copyable {
         explanation.clear()
         explanation.append(reason)
         return .respond
-    }
-
-    mutating func forward(
-        _ waiter: Waiter,
-        _ question: Span<UInt8>,
-        at now: Instant,
-        response: inout Response,
-        writer: inout MessageWriter
-    ) -> Decision {
-        let query = waiter.query
-        guard query.flags.wantsRecursion else {
-            response.code = .refused
-            response.error = .notAuthoritative
-            explanation.append("recursion was not asked for, and the answer is not at hand")
-            return .respond
-        }
-        guard waiter.exchanges < Forwarder.mostExchanges else {
-            return fail(
-                "too many queries in flight, or too long a chain",
-                &response,
-                &writer,
-                question
-            )
-        }
-        var waiter = waiter
-        waiter.exchanges += 1
-        guard
-            forwarder.wait(
-                for: target,
-                key: key(of: query),
-                waiter: waiter,
-                question: question,
-                at: now
-            )
-        else { return fail("too many clients are waiting", &response, &writer, question) }
-        if waiter.exchanges == 1 { counts.waited &+= 1 }
-        return .wait
-    }
-
-    func key(of query: Query) -> CacheKey {
-        CacheKey(
-            type: query.type,
-            class: query.class,
-            variant: .init(
-                wantsDNSSEC: query.wantsDNSSEC,
-                isCheckingDisabled: query.flags.isCheckingDisabled
-            )
-        )
     }
 }

@@ -11,11 +11,17 @@ struct Response: BitwiseCopyable {
     var answerCount: UInt16 = 0
     var authorityCount: UInt16 = 0
     var additionalCount: UInt16 = 0
+    /// The layer of the policy zone that the answer is of, whose SOA goes along; -1: none.
+    var policyLayer = -1
+    /// For how many bits of the asker's network the answer is meant (RFC 7871, 7.2.1).
+    var scope: UInt8 = 0
     /// Why the answer is what it is, for people who ask with EDNS.
     var error: ExtendedError?
 
     /// How many octets must stay free for what `finish` appends.
-    static func reserve(for query: Query) -> Int { query.hasEDNS ? EDNS.emptySize : 0 }
+    static func reserve(for query: Query) -> Int {
+        query.hasEDNS ? EDNS.emptySize + (query.subnet?.optionSize ?? 0) : 0
+    }
 
     /// Appends the OPT record with its Extended DNS Error (as far as there is room) and writes the
     /// header. `explanation` is the error's text.
@@ -27,7 +33,7 @@ struct Response: BitwiseCopyable {
     ) -> Int {
         if query.hasEDNS {
             writer.setLimit(query.limit)
-            appendOPT(to: &writer, explanation: explanation, isDNSSEC: query.wantsDNSSEC)
+            appendOPT(to: &writer, explanation: explanation, for: query)
         }
         // The copied bits: opcode, RD and CD; the rest is ours to say.
         var flags = Flags(rawValue: query.flags.rawValue & 0x7910)
@@ -53,16 +59,25 @@ struct Response: BitwiseCopyable {
     private mutating func appendOPT(
         to writer: inout MessageWriter,
         explanation: Span<UInt8>,
-        isDNSSEC: Bool
+        for query: Query
     ) {
+        let mark = writer.count
         do throws(WireError) {
             try writer.appendOPT(
                 udpSize: UInt16(Query.largestDatagram),
                 code: code,
-                wantsDNSSEC: isDNSSEC
+                wantsDNSSEC: query.wantsDNSSEC
             )
+            if let subnet = query.subnet {
+                try subnet.append(to: &writer, scope: scope)
+                writer.overwrite(
+                    UInt16(truncatingIfNeeded: subnet.optionSize),
+                    at: mark + EDNS.emptySize - 2
+                )
+            }
             additionalCount &+= 1
         } catch {
+            writer.rewind(to: mark)
             return
         }
         guard let error else { return }
@@ -70,8 +85,8 @@ struct Response: BitwiseCopyable {
         do throws(WireError) {
             try writer.appendOption(.extendedError, error.rawValue, explanation)
             writer.overwrite(
-                UInt16(truncatingIfNeeded: writer.count - options),
-                at: options - 2
+                UInt16(truncatingIfNeeded: writer.count - mark - EDNS.emptySize),
+                at: mark + EDNS.emptySize - 2
             )
         } catch {
             writer.rewind(to: options)

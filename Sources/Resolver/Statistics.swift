@@ -20,8 +20,16 @@ public struct ResolverStatistics: Sendable, Equatable {
     public var upstreamQueries: UInt64 = 0
     /// Upstream messages that matched nothing.
     public var mismatches: UInt64 = 0
+    /// Upstream messages that matched but for the letters' case or the cookie: forged, perhaps.
+    public var doubtful: UInt64 = 0
     /// Exchanges given up to make room.
     public var shed: UInt64 = 0
+    /// Queries of ours that came back to us.
+    public var loops: UInt64 = 0
+    /// Answered past the TTL, because no upstream gave a newer answer.
+    public var stale: UInt64 = 0
+    /// Answers that were fetched anew before their TTL was over.
+    public var prefetched: UInt64 = 0
 
     /// No counts.
     public init() {}

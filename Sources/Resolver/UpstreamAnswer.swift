@@ -23,8 +23,9 @@ struct UpstreamAnswer: ~Copyable {
 
     /// Makes `store` a message of the question and the sections of `message`, and describes them.
     ///
-    /// `name` is the question's name. The sections stand behind the question, up to `end`. Records that do not belong to the chain are left out; DNSSEC
-    /// records are where the question did not want them; TTLs are made sane (RFC 2181, 8).
+    /// `name` is the question's name. The sections stand behind the question, up to `end`. Records
+    /// that do not belong to the chain are left out; DNSSEC records are where the question did not
+    /// want them; TTLs are made sane (RFC 2181, 8).
     mutating func rebuild(
         _ message: Span<UInt8>,
         name: borrowing FoldedName,
@@ -84,7 +85,11 @@ struct UpstreamAnswer: ~Copyable {
         if chain.links > 0 { description.flags.insert(.hasAliases) }
         if !chain.isComplete || description.code != .noError {
             let negativeTTL = authority.negativeTTL ?? settings.negativeTTL
-            description.lifetime = min(description.lifetime, negativeTTL)
+            description.lifetime = min(
+                description.lifetime,
+                negativeTTL,
+                settings.maximumNegativeTTL
+            )
         }
         if !chain.isComplete, description.code == .noError, authority.negativeTTL == nil {
             if chain.links > 0 { description.flags.insert(.isOpenChain) }
@@ -252,8 +257,9 @@ struct UpstreamAnswer: ~Copyable {
         }
     }
 
-    /// A TTL with the top bit set counts as 0 (RFC 2181, 8); none is kept longer than the maximum.
+    /// A TTL with the top bit set counts as 0 (RFC 2181, 8), and 0 is never raised.
     private func sane(_ ttl: UInt32, _ settings: Policy.Settings) -> UInt32 {
-        ttl > 0x7FFF_FFFF ? 0 : min(ttl, settings.maximumTTL)
+        guard ttl > 0, ttl <= 0x7FFF_FFFF else { return 0 }
+        return min(max(ttl, settings.minimumTTL), settings.maximumTTL)
     }
 }

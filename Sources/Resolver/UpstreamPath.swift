@@ -1,9 +1,11 @@
 /// How a message reaches an upstream, or came from it.
+///
+/// Upstreams are numbered as in `Resolver.upstreams`.
 @frozen
 public enum UpstreamPath: Hashable, Sendable {
     /// Socket `socket` of the pool of connected UDP sockets to upstream `upstream`.
     case datagram(upstream: Int, socket: Int)
-    /// The TCP connection to upstream `upstream`.
+    /// The connection to upstream `upstream`.
     case stream(upstream: Int)
 
     /// The number of the upstream.
@@ -18,6 +20,17 @@ public enum UpstreamPath: Hashable, Sendable {
         if case .datagram(_, let socket) = self { return socket }
         return -1
     }
+}
+
+/// How a path broke.
+@frozen
+public enum PathFailure: Hashable, Sendable {
+    /// ICMP says that nobody is there, or a connection could not be established, or ended before it
+    /// brought an answer.
+    case unreachable
+    /// The upstream ended a connection that had brought answers, as it may at any time (RFC 7766,
+    /// 6.2.4): what was on its way is asked again on a fresh one.
+    case ended
 }
 
 /// One query on its way to an upstream.

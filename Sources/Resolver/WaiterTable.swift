@@ -9,6 +9,8 @@ struct Waiter {
     var arrivedAt: Instant
     /// How many exchanges have been started for this query; it gives up after a few.
     var exchanges: UInt8 = 0
+    /// It waits no longer for fresh data: what is past its TTL will do, or else a failure.
+    var acceptsStale = false
     var next: Int32 = -1
 }
 
@@ -57,8 +59,15 @@ struct WaiterTable: ~Copyable {
     }
 
     /// Lets all who wait in a list know that their answer can be made now; empties the list.
-    mutating func wake(_ list: inout WaiterList) {
+    mutating func wake(_ list: inout WaiterList, acceptingStale: Bool = false) {
         guard !list.isEmpty else { return }
+        if acceptingStale {
+            var index = list.first
+            while index >= 0 {
+                waiters[Int(index)].acceptsStale = true
+                index = waiters[Int(index)].next
+            }
+        }
         if ready.last >= 0 {
             waiters[Int(ready.last)].next = list.first
         } else {

@@ -15,7 +15,7 @@ struct UpstreamSockets: ~Copyable {
     }
 
     private var slots: FixedArray<Slot>
-    private var addresses: [SocketAddress]
+    private var addresses: [SocketAddress?]
     private let perUpstream: Int
     private var random = Random()
     // Counts all sockets that were ever opened, so that no token comes twice.
@@ -30,15 +30,15 @@ struct UpstreamSockets: ~Copyable {
     private static var usesBeforeReplacement: Int { 100 }
     private static var lifetime: UInt64 { 10_000_000_000 }
 
-    init(upstreams: [Policy.Upstream], perUpstream: Int) {
+    init(upstreams: [Policy.Upstream?], perUpstream: Int) {
         self.perUpstream = perUpstream
-        addresses = upstreams.map { SocketAddress($0) }
+        addresses = upstreams.map { $0.map(SocketAddress.init) }
         slots = FixedArray(count: upstreams.count * perUpstream) { _ in Slot() }
     }
 
     /// Serves another list of upstreams; an upstream that keeps its place keeps its sockets.
-    mutating func adopt(_ upstreams: [Policy.Upstream]) {
-        let adopted = upstreams.map { SocketAddress($0) }
+    mutating func adopt(_ upstreams: [Policy.Upstream?]) {
+        let adopted = upstreams.map { $0.map(SocketAddress.init) }
         guard adopted != addresses else { return }
         var table = FixedArray(count: adopted.count * perUpstream) { _ in Slot() }
         for index in slots.indices {
@@ -69,7 +69,8 @@ struct UpstreamSockets: ~Copyable {
         at now: Instant,
         counting statistics: inout Statistics
     ) {
-        guard upstream >= 0 && upstream < addresses.count && socket >= 0 && socket < perUpstream
+        guard upstream >= 0 && upstream < addresses.count && socket >= 0 && socket < perUpstream,
+            let address = addresses[upstream]
         else {
             resolver.pathFailed(.datagram(upstream: upstream, socket: socket), at: now)
             return
@@ -78,7 +79,7 @@ struct UpstreamSockets: ~Copyable {
         if index != current { flush(for: &resolver, at: now, counting: &statistics) }
         if !slots[index].socket.isOpen {
             do throws(Errno) {
-                try open(index, to: addresses[upstream], poller, now)
+                try open(index, to: address, poller, now)
                 statistics.upstreamSocketsOpened += 1
             } catch {
                 statistics.upstreamFailures += 1

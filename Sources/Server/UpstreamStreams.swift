@@ -9,6 +9,8 @@ struct UpstreamStreams: ~Copyable {
         var socket = StreamSocket.none
         var generation: UInt32 = 0
         var isConnected = false
+        /// Whether it has brought an answer: then the upstream may end it whenever it likes.
+        var hasAnswered = false
         /// Octets of a message that is not complete.
         var unread = OctetQueue()
         /// Queries that are to be written, framed.
@@ -22,7 +24,7 @@ struct UpstreamStreams: ~Copyable {
     }
 
     private var streams: FixedArray<Stream>
-    private var addresses: [SocketAddress]
+    private var addresses: [SocketAddress?]
     private var lastGeneration: UInt32 = 0
     private var openCount = 0
     private var nextSweep: UInt64 = 0
@@ -36,14 +38,14 @@ struct UpstreamStreams: ~Copyable {
     /// More than this is never waiting on a connection that works.
     private static var unsentLimit: Int { 256 << 10 }
 
-    init(upstreams: [Policy.Upstream]) {
-        addresses = upstreams.map { SocketAddress($0) }
+    init(upstreams: [Policy.Upstream?]) {
+        addresses = upstreams.map { $0.map(SocketAddress.init) }
         streams = FixedArray(count: upstreams.count) { _ in Stream() }
     }
 
     /// Serves another list of upstreams; an upstream that keeps its place keeps its connection.
-    mutating func adopt(_ upstreams: [Policy.Upstream]) {
-        let adopted = upstreams.map { SocketAddress($0) }
+    mutating func adopt(_ upstreams: [Policy.Upstream?]) {
+        let adopted = upstreams.map { $0.map(SocketAddress.init) }
         guard adopted != addresses else { return }
         var table = FixedArray(count: adopted.count) { _ in Stream() }
         for index in streams.indices {
@@ -72,13 +74,13 @@ struct UpstreamStreams: ~Copyable {
         at now: Instant,
         counting statistics: inout Statistics
     ) {
-        guard upstream >= 0 && upstream < addresses.count else {
+        guard upstream >= 0 && upstream < addresses.count, let address = addresses[upstream] else {
             resolver.pathFailed(.stream(upstream: upstream), at: now)
             return
         }
         if !streams[upstream].socket.isOpen {
             do throws(Errno) {
-                try open(upstream, poller, now)
+                try open(upstream, to: address, poller, now)
             } catch {
                 statistics.upstreamFailures += 1
                 resolver.pathFailed(.stream(upstream: upstream), at: now)
@@ -130,10 +132,11 @@ struct UpstreamStreams: ~Copyable {
 
     private mutating func open(
         _ index: Int,
+        to address: SocketAddress,
         _ poller: borrowing Poller,
         _ now: Instant
     ) throws(Errno) {
-        let socket = try StreamSocket(connectingTo: addresses[index])
+        let socket = try StreamSocket(connectingTo: address)
         lastGeneration &+= 1
         streams[index].generation = lastGeneration
         try poller.add(socket.descriptor, for: [.readable, .writable], as: token(index))
@@ -159,9 +162,10 @@ struct UpstreamStreams: ~Copyable {
         at now: Instant,
         counting statistics: inout Statistics
     ) {
+        let failure: PathFailure = streams[index].hasAnswered ? .ended : .unreachable
         close(index)
         statistics.upstreamFailures += 1
-        resolver.pathFailed(.stream(upstream: index), at: now)
+        resolver.pathFailed(.stream(upstream: index), failure, at: now)
     }
 
     // MARK: Receiving
@@ -223,6 +227,7 @@ struct UpstreamStreams: ~Copyable {
                     at: now
                 )
                 statistics.upstreamMessagesTCP += 1
+                streams[index].hasAnswered = true
                 offset += 2 + length
             case .incomplete: break messages
             case .malformed:

@@ -50,8 +50,8 @@ extension Worker {
             switch command {
             case .adopt(let policy):
                 resolver.adopt(policy)
-                upstreamSockets.adopt(policy.upstreams)
-                upstreamStreams.adopt(policy.upstreams)
+                upstreamSockets.adopt(resolver.upstreams)
+                upstreamStreams.adopt(resolver.upstreams)
             case .report(let report):
                 statistics.connectionsOpen = UInt64(connections.openCount)
                 report.add(statistics)

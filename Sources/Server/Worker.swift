@@ -72,10 +72,10 @@ struct Worker: ~Copyable {
             idleMilliseconds: settings.idleMilliseconds
         )
         upstreamSockets = UpstreamSockets(
-            upstreams: policy.upstreams,
+            upstreams: resolver.upstreams,
             perUpstream: settings.socketsPerUpstream
         )
-        upstreamStreams = UpstreamStreams(upstreams: policy.upstreams)
+        upstreamStreams = UpstreamStreams(upstreams: resolver.upstreams)
     }
 
     /// Serves until the mailbox says stop, and gives what was done.

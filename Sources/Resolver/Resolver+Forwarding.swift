@@ -1,0 +1,71 @@
+// Stage 5: a query that nobody here can answer waits for upstreams.
+
+import DNS
+
+extension Resolver {
+    /// The question that a query leads to for the name in `target`, or nil where such names are not
+    /// forwarded.
+    func asked(by query: Query) -> Forwarder.Question? {
+        var group = sight.group
+        switch policy.forwardRules.match(target) {
+        case .none: break
+        case .group(let index): group = index
+        case .local: return nil
+        }
+        guard policy.groups.indices.contains(group) else { return nil }
+        var asked = Forwarder.Question(key: key(of: query), group: group, subnet: query.subnet)
+        asked.key.partition = policy.partitions[group] ^ (query.subnet?.fingerprint ?? 0)
+        return asked
+    }
+
+    func key(of query: Query) -> CacheKey {
+        CacheKey(
+            type: query.type,
+            class: query.class,
+            variant: .init(
+                wantsDNSSEC: query.wantsDNSSEC,
+                isCheckingDisabled: query.flags.isCheckingDisabled
+            )
+        )
+    }
+
+    mutating func forward(
+        _ waiter: Waiter,
+        _ asked: Forwarder.Question,
+        _ question: Span<UInt8>,
+        at now: Instant,
+        _ response: inout Response,
+        _ writer: inout MessageWriter
+    ) -> Decision {
+        guard waiter.query.flags.wantsRecursion else {
+            response.code = .refused
+            response.error = .notAuthoritative
+            explanation.append("recursion was not asked for, and the answer is not at hand")
+            return .respond
+        }
+        guard waiter.exchanges < Forwarder.mostExchanges else {
+            return fail(
+                "too many queries in flight, or too long a chain",
+                &response,
+                &writer,
+                question
+            )
+        }
+        guard !waiter.acceptsStale else {
+            return fail("no upstream gave an answer", &response, &writer, question)
+        }
+        var waiter = waiter
+        waiter.exchanges += 1
+        var asked = asked
+        asked.hasStale = hasStale
+        switch forwarder.wait(for: target, asked, waiter: waiter, question: question, at: now) {
+        case .waits:
+            if waiter.exchanges == 1 { counts.waited &+= 1 }
+            return .wait
+        case .full:
+            return fail("too many clients are waiting", &response, &writer, question)
+        case .loop:
+            return fail("an upstream sends our queries back to us", &response, &writer, question)
+        }
+    }
+}
