@@ -64,6 +64,7 @@ let package = Package(
         ),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
+        tests("ResolverTests", ["Resolver", "Zones", "DNS"]),
         tests("PlatformTests", ["Platform"]),
         tests(
             "ServerTests",
