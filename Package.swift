@@ -44,11 +44,22 @@ let package = Package(
         module("DNS"),
         module("Zones", ["DNS"]),
         module("Resolver", ["DNS", "Zones"]),
+        module("Configuration", ["DNS", "Zones"]),
+        module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver"]),
         module("Server", ["Platform", "DNS", "Zones", "Resolver"]),
         module("Certificates", ["COpenSSL"]),
         module("HTTPSVerifier", ["Certificates", "COpenSSL", "CCurl"]),
-        program("detourd", ["Platform", "DNS", "Zones", "Resolver", "Server"]),
-        program("detour", ["HTTPSVerifier", "Certificates"]),
+        program(
+            "detourd",
+            ["Configuration", "PolicyLoading", "Platform", "DNS", "Zones", "Resolver", "Server"]
+        ),
+        program(
+            "detour",
+            [
+                "HTTPSVerifier", "Certificates", "Configuration", "PolicyLoading", "Platform", "DNS",
+                "Zones", "Resolver",
+            ]
+        ),
 
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .target(
@@ -58,10 +69,11 @@ let package = Package(
         ),
         .target(
             name: "Support",
-            dependencies: ["Platform"],
+            dependencies: ["Platform", "DNS", "Resolver"],
             path: "Tests/Support",
             swiftSettings: settings
         ),
+        tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),
         tests("ResolverTests", ["Resolver", "Zones", "DNS"]),
@@ -72,8 +84,28 @@ let package = Package(
         ),
         tests("CertificatesTests", ["Certificates"]),
         tests("HTTPSVerifierTests", ["HTTPSVerifier", "Certificates", "CLoopback"]),
+        .executableTarget(
+            name: "Allocations",
+            dependencies: [
+                "CAllocations", "DNS", "Platform", "Resolver", "Server", "Support", "Zones",
+            ],
+            path: "Tests/Allocations",
+            swiftSettings: settings
+        ),
         tests("ArchitectureTests", []),
         tests("DaemonTests", ["detourd", "Support", "Platform"]),
+        .target(
+            name: "FuzzProperties",
+            dependencies: ["DNS", "Zones", "Resolver", "Support"],
+            path: "Tests/Fuzz/Properties",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["FuzzProperties"],
+            path: "Tests/Fuzz/Replay",
+            swiftSettings: settings
+        ),
     ]
 )
 
@@ -87,4 +119,18 @@ if Context.environment["BENCH"] != nil {
             swiftSettings: settings
         )
     )
+}
+
+// Fuzzers link with `--sanitize fuzzer` alone, which brings their main function.
+if Context.environment["FUZZ"] != nil {
+    for name in ["FuzzMessage", "FuzzZoneText"] {
+        package.targets.append(
+            .executableTarget(
+                name: name,
+                dependencies: ["FuzzProperties"],
+                path: "Tests/Fuzz/\(name)",
+                swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
+            )
+        )
+    }
 }

@@ -42,11 +42,24 @@ need_packages() {
     [ $status = 0 ] || fail "apt-get could not install $missing"
 }
 
+# The conformance suites are Python and need dnspython.
+need_dnspython() {
+    command -v python3 >/dev/null || need_packages python3
+    python3 -c 'import dns.message' 2>/dev/null && return
+    python3 -m pip --version >/dev/null 2>&1 || need_packages python3-pip
+    say "installing dnspython"
+    # Debian's own Python wants to be asked twice; others do not know the question.
+    python3 -m pip install --quiet dnspython 2>/dev/null ||
+        python3 -m pip install --quiet --break-system-packages dnspython ||
+        fail "pip could not install dnspython"
+}
+
 # Packages of servers start them when they are installed, unless this file forbids it.
 policy=/usr/sbin/policy-rc.d
 
 forbid_services() {
-    [ ! -e $policy ] || mv $policy $policy.before-detour
+    # One that is there already is from an installation that was cut off.
+    [ ! -e $policy ] || [ -e $policy.before-detour ] || mv $policy $policy.before-detour
     printf '#!/bin/sh\nexit 101\n' >$policy
     chmod 755 $policy
 }

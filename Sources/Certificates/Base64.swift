@@ -28,6 +28,10 @@ public func base64(_ octets: [UInt8]) -> String {
 
 /// The octets that base64 stands for; nil where it is not base64. White space is not skipped.
 public func octets(base64 text: some Collection<UInt8>) -> [UInt8]? {
+    octets(Array(text))
+}
+
+private func octets(_ text: [UInt8]) -> [UInt8]? {
     guard text.count % 4 == 0 else { return nil }
     var octets: [UInt8] = []
     octets.reserveCapacity(text.count / 4 * 3)

@@ -81,7 +81,8 @@ extension Mnemonics {
 
     /// Services that WKS records name.
     static let services = Mnemonics([
-        "echo": 7, "discard": 9, "daytime": 13, "chargen": 19, "ftp-data": 20, "ftp": 21,
+        "tcpmux": 1, "echo": 7, "discard": 9, "daytime": 13, "chargen": 19, "ftp-data": 20,
+        "ftp": 21,
         "ssh": 22, "telnet": 23, "smtp": 25, "time": 37, "nameserver": 42, "whois": 43,
         "nicname": 43, "domain": 53, "tftp": 69, "gopher": 70, "finger": 79, "http": 80,
         "kerberos": 88, "hostnames": 101, "pop2": 109, "pop3": 110, "sunrpc": 111, "auth": 113,

@@ -111,7 +111,16 @@ final class Probe {
             return .connect
         }
         if isCancelled || records.count >= Probe.challengeLimit { return .finish }
-        var remaining = spaces ?? ProtectionSpace.all(evidence, requirements, at: time)
+        let hasHandler = verifier.handlers.call { $0?.handle != nil }
+        let hasCredential = requirements.password != nil || requirements.clientCertificate != nil
+        var remaining =
+            spaces
+            ?? ProtectionSpace.all(
+                evidence,
+                requirements,
+                at: time,
+                isJudged: hasHandler || hasCredential
+            )
         while !remaining.isEmpty {
             let space = remaining.removeFirst()
             spaces = remaining

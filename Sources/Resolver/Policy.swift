@@ -3,8 +3,10 @@ public import Zones
 
 /// All that decides answers, as one immutable snapshot: a query sees it wholly or not at all.
 public final class Policy: Sendable {
-    /// What clients are told apart by, and what each sees; the first is the base.
-    let views: [View]
+    /// What some clients see instead of the base; the longest network wins.
+    public let views: [View]
+    /// What each of them sees, the base first.
+    let horizon: Horizon
     /// Who is served; everybody else gets REFUSED.
     let allowed: [IPPrefix]
     /// Upstreams, in the order of preference. Empty: what is not owned is REFUSED.
@@ -22,13 +24,15 @@ public final class Policy: Sendable {
     /// left out.
     public init(
         layers: [Layer],
+        views: [View] = [],
         upstreams: [Upstream],
         groups: [UpstreamGroup] = [],
         forwardRules: [ForwardRule] = [],
         allowed: [IPPrefix] = IPPrefix.privateNetworks,
         settings: Settings = Settings()
     ) {
-        views = [View(layers: layers)]
+        self.views = views
+        horizon = Horizon(base: layers, views: views)
         self.upstreams = upstreams
         let everybody = UpstreamGroup(members: Array(upstreams.indices))
         self.groups = upstreams.isEmpty ? [] : groups.isEmpty ? [everybody] : groups
@@ -48,11 +52,6 @@ public final class Policy: Sendable {
 
         /// A layer around an index.
         public init(_ index: consuming ZoneIndex) { self.index = index }
-    }
-
-    /// What one group of clients sees.
-    struct View: Sendable {
-        let layers: [Layer]
     }
 
     /// Numbers and switches that are not zones.
@@ -75,6 +74,10 @@ public final class Policy: Sendable {
         public var staleSeconds: UInt32 = 86_400
         /// The TTL of answers that are past theirs, in seconds (RFC 8767, 5).
         public var staleTTL: UInt32 = 30
+        /// What `version.bind` answers in class CH, 255 octets at most; empty: REFUSED.
+        public var version: [UInt8] = []
+        /// What `id.server` answers in class CH, 255 octets at most; empty: REFUSED.
+        public var identity: [UInt8] = []
         /// Whether names by which devices route around this server are NXDOMAIN (SEMANTICS 5).
         public var blocksBypass = true
         /// Whether `test.` goes upstream: upstreams that somebody chose may know such names.

@@ -8,6 +8,7 @@ extension Resolver {
         _ waiter: Waiter,
         _ asked: Forwarder.Question,
         _ owner: Int,
+        triggersBelow upper: Int,
         at now: Instant,
         response: inout Response,
         writer: inout MessageWriter
@@ -45,6 +46,14 @@ extension Resolver {
             explanation.append(self.entry, entry.body)
             return .done
         }
+        var trigger: Trigger?
+        if sight.hasResponseTriggers {
+            trigger = responseTrigger(in: entry, below: upper, type: waiter.query.type)
+            if let found = trigger, !entry.flags.contains(.hasAliases) {
+                let step = obey(found, waiter.query, owner, &response, &writer)
+                guard case .pass = step else { return step }
+            }
+        }
         response.code = entry.code
         response.scope = max(response.scope, entry.scope)
         if entry.code == .nxDomain, !entry.flags.contains(.hasAliases), hasNamesBelowTarget() {
@@ -81,8 +90,10 @@ extension Resolver {
         writer.rewind(to: start)
         return rewrite(
             entry,
+            waiter.query,
             aging,
             owner,
+            trigger: trigger,
             isWhole: isWhole,
             response: &response,
             writer: &writer
@@ -116,11 +127,14 @@ extension Resolver {
     }
 
     /// Writes an entry record by record: where it follows on an alias, does not fit as a whole, or
-    /// has aliases of its own, at which it is cut when they lead to an owned name.
+    /// has aliases of its own, at which it is cut when they lead to an owned name. At the end of its
+    /// aliases it is cut where a trigger has something else to say.
     mutating func rewrite(
         _ entry: CacheEntry,
+        _ query: Query,
         _ aging: Aging,
         _ owner: Int,
+        trigger: Trigger?,
         isWhole: Bool,
         response: inout Response,
         writer: inout MessageWriter
@@ -156,6 +170,11 @@ extension Resolver {
                         return .alias(alias)
                     }
                 } else {
+                    if let trigger, alias >= 0 {
+                        target.assign(scratch)
+                        let step = obey(trigger, query, alias, &response, &writer)
+                        guard case .pass = step else { return step }
+                    }
                     try appendWhole(record, of: message.span, ttl: ttl, to: &writer)
                     response.answerCount &+= 1
                 }
@@ -222,7 +241,7 @@ extension Resolver {
     }
 
     func ownsScratch() -> Bool {
-        for index in layers.indices
+        for index in sight.lower..<sight.upper
         where layers[index].index.lookup(scratch, type: .a).kind != .notOwned {
             return true
         }

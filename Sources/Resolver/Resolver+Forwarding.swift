@@ -6,7 +6,7 @@ extension Resolver {
     /// The question that a query leads to for the name in `target`, or nil where such names are not
     /// forwarded.
     func asked(by query: Query) -> Forwarder.Question? {
-        var group = 0
+        var group = sight.group
         switch policy.forwardRules.match(target) {
         case .none: break
         case .group(let index): group = index

@@ -19,9 +19,16 @@ extension Resolver {
         }
         switch lookup.kind {
         case .answer:
+            if query.type == .cname, let rrset = lookup.rrset, index.leadsToWildcard(rrset) {
+                _ = appendFilled(rrset, of: index, owner, &response, &writer)
+                return .done
+            }
             appendAnswer(index, lookup, query, owner, &response, &writer)
         case .cname:
             guard let rrset = lookup.rrset else { break }
+            if index.leadsToWildcard(rrset) {
+                return appendFilled(rrset, of: index, owner, &response, &writer)
+            }
             let target = writer.count + 12
             guard append(rrset, of: index, owner, &response, &writer) else { break }
             return .alias(target)
@@ -111,6 +118,35 @@ extension Resolver {
         response.answerCount &+= appended.count
         if !appended.isComplete { response.isTruncated = true }
         return appended.isComplete
+    }
+
+    /// Appends a CNAME to a wildcard, filled in with the name in `target`.
+    func appendFilled(
+        _ rrset: ZoneIndex.RRset,
+        of index: borrowing ZoneIndex,
+        _ owner: Int,
+        _ response: inout Response,
+        _ writer: inout MessageWriter
+    ) -> Step {
+        let mark = writer.count
+        do throws(WireError) {
+            let alias = try index.appendFilledCNAME(
+                rrset,
+                name: target,
+                owner: owner,
+                to: &writer
+            )
+            response.answerCount &+= 1
+            return .alias(alias)
+        } catch {
+            writer.rewind(to: mark)
+            if error.kind == .nameTooLong {
+                response.code = .yxDomain
+            } else {
+                response.isTruncated = true
+            }
+            return .done
+        }
     }
 
     func answerWithDNAME(

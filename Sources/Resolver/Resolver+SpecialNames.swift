@@ -10,7 +10,9 @@ extension Resolver {
         _ response: inout Response,
         _ writer: inout MessageWriter
     ) -> Step {
-        let special = SpecialName(target, settings: policy.settings)
+        let special = SpecialName(target, type: query.type, settings: policy.settings)
+        // Who says where such names are to be asked means it.
+        if special != .none, case .group = policy.forwardRules.match(target) { return .pass }
         switch special {
         case .none:
             return .pass
@@ -48,7 +50,7 @@ extension Resolver {
     }
 
     func hasNamesBelowTarget() -> Bool {
-        for index in layers.indices where layers[index].index.hasNames(below: target) {
+        for index in sight.lower..<sight.upper where layers[index].index.hasNames(below: target) {
             return true
         }
         return false

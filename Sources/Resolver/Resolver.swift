@@ -16,6 +16,9 @@ import Zones
 public struct Resolver: ~Copyable {
     var policy: Policy
     var layers: [Policy.Layer]
+    var horizon: Horizon
+    /// What the client at hand sees of `layers`.
+    var sight = Horizon.Sight()
     let cache: Cache
     var forwarder: Forwarder
     var upstreamAnswer = UpstreamAnswer()
@@ -33,7 +36,8 @@ public struct Resolver: ~Copyable {
     /// A resolver under a policy; its cache may be shared, its random numbers are its own.
     public init(policy: Policy, cache: Cache, random: consuming RandomPool) {
         self.policy = policy
-        layers = policy.views[0].layers
+        layers = policy.horizon.layers
+        horizon = policy.horizon
         self.cache = cache
         forwarder = Forwarder(random: random)
         forwarder.adopt(policy)
@@ -44,7 +48,8 @@ public struct Resolver: ~Copyable {
     /// What is on its way upstream stays so; see `upstreams`.
     public mutating func adopt(_ policy: Policy) {
         self.policy = policy
-        layers = policy.views[0].layers
+        layers = policy.horizon.layers
+        horizon = policy.horizon
         forwarder.adopt(policy)
     }
 
@@ -86,6 +91,9 @@ public struct Resolver: ~Copyable {
         case .query(let query):
             let end = Header.size + query.questionSize
             let question = message.extracting(Header.size..<end)
+            if query.class == .chaos, isServed(client) {
+                return answerChaos(query, question, into: &reply)
+            }
             guard query.class == .in, isServed(client) else {
                 counts.refused &+= 1
                 let error: ExtendedError = query.class == .in ? .prohibited : .notSupported
@@ -138,6 +146,7 @@ public struct Resolver: ~Copyable {
         guard (try? writer.append(question)) != nil else { return .drop }
         var response = Response()
         explanation.clear()
+        sight = horizon.sight(for: waiter.client)
         switch decide(waiter, question: question, at: now, response: &response, writer: &writer) {
         case .drop:
             counts.dropped &+= 1
@@ -145,6 +154,11 @@ public struct Resolver: ~Copyable {
         case .wait:
             return .wait
         case .respond:
+            if response.policyLayer >= 0,
+                layers[response.policyLayer].index.appendPolicySOA(to: &writer)
+            {
+                response.additionalCount &+= 1
+            }
             if response.code == .serverFailure { counts.failed &+= 1 }
             if response.code == .refused { counts.refused &+= 1 }
             return .respond(
@@ -169,6 +183,8 @@ public struct Resolver: ~Copyable {
         case alias(Int)
         /// The stage has nothing to say.
         case pass
+        /// There is to be no answer.
+        case drop
     }
 
     /// Aliases that are followed before it is taken for a loop (SEMANTICS 4).
@@ -183,26 +199,45 @@ public struct Resolver: ~Copyable {
     ) -> Decision {
         let query = waiter.query
         var owner = Header.size
+        let forwards = sight.forwards && !policy.upstreams.isEmpty
+        // Policy zones from this layer on have let the client pass.
+        var policyEnd = sight.upper
         for _ in 0...Resolver.mostAliases {
             var isSpecial = true
             var step = Step.pass
-            search: for index in layers.indices {
-                let lookup = layers[index].index.lookup(target, type: query.type)
+            var triggerEnd = policyEnd
+            search: for index in sight.lower..<sight.upper {
+                if index >= policyEnd, layers[index].index.kind == .rpz { continue }
+                let lookup = layers[index].index.lookup(
+                    target,
+                    type: query.type,
+                    // An alias's target is looked up for its name alone: else a client's entry
+                    // that is an alias would lead to itself.
+                    client: owner == Header.size ? waiter.client.address : nil
+                )
                 switch lookup.kind {
                 case .notOwned:
                     continue search
                 case .drop:
                     return .drop
                 case .tcpOnly where !query.isStream:
+                    response.isAuthoritative = true
                     response.isTruncated = true
                     return .respond
                 case .forward, .tcpOnly:
                     isSpecial = false
+                    triggerEnd = min(triggerEnd, index)
+                    if owner == Header.size,
+                        layers[index].index.hasTrigger(for: waiter.client.address)
+                    {
+                        policyEnd = index
+                    }
                     break search
-                case .referral where query.flags.wantsRecursion && !policy.upstreams.isEmpty:
+                case .referral where query.flags.wantsRecursion && forwards:
                     isSpecial = false
                     break search
                 default:
+                    if layers[index].index.kind == .rpz { response.policyLayer = index }
                     step = answerLocally(
                         layers[index].index,
                         lookup,
@@ -219,7 +254,7 @@ public struct Resolver: ~Copyable {
             }
             var asked: Forwarder.Question?
             if case .pass = step {
-                asked = self.asked(by: query)
+                asked = sight.forwards ? self.asked(by: query) : nil
                 guard let asked else {
                     guard owner == Header.size else { return .respond }
                     response.code = .refused
@@ -231,6 +266,7 @@ public struct Resolver: ~Copyable {
                     waiter,
                     asked,
                     owner,
+                    triggersBelow: triggerEnd,
                     at: now,
                     response: &response,
                     writer: &writer
@@ -239,6 +275,8 @@ public struct Resolver: ~Copyable {
             switch step {
             case .done:
                 return .respond
+            case .drop:
+                return .drop
             case .pass:
                 guard let asked else { return .drop }
                 return forward(waiter, asked, question, at: now, &response, &writer)

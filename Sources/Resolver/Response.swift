@@ -11,6 +11,8 @@ struct Response: BitwiseCopyable {
     var answerCount: UInt16 = 0
     var authorityCount: UInt16 = 0
     var additionalCount: UInt16 = 0
+    /// The layer of the policy zone that the answer is of, whose SOA goes along; -1: none.
+    var policyLayer = -1
     /// For how many bits of the asker's network the answer is meant (RFC 7871, 7.2.1).
     var scope: UInt8 = 0
     /// Why the answer is what it is, for people who ask with EDNS.

@@ -14,7 +14,7 @@ enum SpecialName {
     /// `localhost`: the loopback addresses.
     case loopback
 
-    init(_ name: borrowing FoldedName, settings: Policy.Settings) {
+    init(_ name: borrowing FoldedName, type: RecordType, settings: Policy.Settings) {
         let last = name.labelCount - 1
         guard last >= 0 else {
             self = .none
@@ -33,6 +33,8 @@ enum SpecialName {
                 ? .nxDomain : .none
         case 4 where name.hasLabel("arpa", at: last):
             self = SpecialName.arpa(name)
+            // Whether a private reverse zone is signed is for the public zone above it to say.
+            if type == .ds, self == .nxDomain, SpecialName.isTopOfReverseZone(name) { self = .none }
         case 4 where name.hasLabel("test", at: last):
             self = settings.forwardsTestNames ? .none : .nxDomain
         case 5 where name.hasLabel("local", at: last) || name.hasLabel("onion", at: last):
@@ -76,6 +78,13 @@ enum SpecialName {
                 && (name.hasLabel("c", at: first - 1) || name.hasLabel("d", at: first - 1))
         }
         return false
+    }
+
+    /// Whether a name in a zone of RFC 6303 is that zone's own.
+    private static func isTopOfReverseZone(_ name: borrowing FoldedName) -> Bool {
+        let first = name.labelCount - 3
+        if name.hasLabel("10", at: first) || name.hasLabel("127", at: first) { return first == 0 }
+        return first == 1
     }
 
     private static func isIn16To31(_ name: borrowing FoldedName, label: Int) -> Bool {

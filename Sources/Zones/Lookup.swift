@@ -55,11 +55,18 @@ public struct Lookup: BitwiseCopyable, Sendable {
 }
 
 extension ZoneIndex {
-    /// What this layer says about `type` at `name`. Allocates and locks nothing.
+    /// What this layer says about `type` at `name`, asked by `client` where its address counts.
+    ///
+    /// Allocates and locks nothing.
     ///
     /// Complexity: one probe, and one for each label depth at which there are wildcards or cuts.
-    public func lookup(_ name: borrowing FoldedName, type: RecordType) -> Lookup {
-        switch kind {
+    public func lookup(
+        _ name: borrowing FoldedName,
+        type: RecordType,
+        client: IPAddress? = nil
+    ) -> Lookup {
+        if let client, let lookup = lookup(client: client, type: type) { return lookup }
+        return switch kind {
         case .override, .hosts: sparseLookup(name, type: type)
         case .rpz: policyLookup(name, type: type)
         case .authoritative: authoritativeLookup(name, type: type)
@@ -126,7 +133,7 @@ extension ZoneIndex {
     }
 
     /// What a sparse or policy entry says once it has been chosen.
-    private func decide(_ node: Node, type: RecordType, label: Int) -> Lookup {
+    func decide(_ node: Node, type: RecordType, label: Int) -> Lookup {
         switch action(of: node) {
         case .answer: break
         case .nxDomain: return Lookup(.nxDomain, node, label: label)
@@ -175,6 +182,7 @@ extension ZoneIndex {
             if let node = ownNode(of: name, fromLabel: label) {
                 if label == 0 {
                     return flags(of: node).contains(.owned)
+                        && flags(of: node).isDisjoint(with: .triggers)
                         ? decide(node, type: type, label: 0) : Lookup(.notOwned)
                 }
                 guard let wildcard = self.node(of: name, fromLabel: label, isWildcard: true) else {

@@ -14,6 +14,7 @@ extension ZoneCheck {
         case .differentTTLs: 5
         case .multicastName, .preloadedDomain: 6
         case .aliasLoop, .shadowed, .duplicate, .rrsetTooLarge: 7
+        case .nameServerTrigger, .badTrigger: 7
         }
     }
 }

@@ -32,6 +32,10 @@ public enum ZoneCheck: Equatable, Sendable {
     case differentTTLs(RecordType)
     /// A name server in the zone without an address in it.
     case noAddress
+    /// A trigger on name servers, of which a forwarder never learns; it is left out.
+    case nameServerTrigger
+    /// A name below `rpz-ip` or `rpz-client-ip` that is no address block; it is left out.
+    case badTrigger
     /// A name under `local`, which clients ask by multicast (RFC 6762).
     case multicastName
     /// A name under a top-level domain that browsers enter by HTTPS only.
@@ -55,6 +59,10 @@ public enum ZoneCheck: Equatable, Sendable {
         case .rrsetTooLarge(let type): "the \(type) records of \(name) fit into no message"
         case .differentTTLs(let type): "the \(type) records of \(name) have different TTLs"
         case .noAddress: "the name server \(name) has no address in the zone"
+        case .nameServerTrigger:
+            "\(name) is a trigger on name servers, which a forwarder never sees; it is left out"
+        case .badTrigger:
+            "\(name) is no address block; write it as 24.0.2.0.192.rpz-ip or 48.zz.2.db8.2001.rpz-ip"
         case .multicastName: "clients ask for \(name) by multicast, not here (.local)"
         case .preloadedDomain: "browsers open \(name) by HTTPS only; it needs a certificate"
         }

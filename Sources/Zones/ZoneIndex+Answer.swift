@@ -46,6 +46,49 @@ extension ZoneIndex {
         return appended
     }
 
+    /// Whether an RRset is a CNAME to a wildcard: its asterisk stands for the name asked for.
+    public func leadsToWildcard(_ rrset: RRset) -> Bool {
+        let octets = store.span
+        let target = rrset.start &+ 12
+        return rrset.type == .cname && kind != .authoritative && rrset.end &- target > 3
+            && octets[target] == 1 && octets[target &+ 1] == UInt8(ascii: "*")
+    }
+
+    /// Appends a CNAME to a wildcard, filled in with the name asked for, and gives where its target
+    /// stands.
+    ///
+    /// `name` stands at `owner`. Throws `nameTooLong` where the target would be no name.
+    public func appendFilledCNAME(
+        _ rrset: RRset,
+        name: borrowing FoldedName,
+        owner: Int,
+        to writer: inout MessageWriter
+    ) throws(WireError) -> Int {
+        let suffix = (rrset.start &+ 14)..<rrset.end
+        let prefix = name.count &- 1
+        guard prefix &+ suffix.count <= 255 else { throw WireError(.nameTooLong, at: owner) }
+        try writer.append(0xC000 | UInt16(truncatingIfNeeded: owner))
+        try writer.append(RecordType.cname.rawValue)
+        try writer.append(RecordClass.in.rawValue)
+        try writer.append(store.span.uint32(at: rrset.start &+ 6))
+        try writer.append(UInt16(truncatingIfNeeded: prefix &+ suffix.count))
+        let target = writer.count
+        try writer.append(again: owner..<(owner &+ prefix))
+        try writer.append(store.span.extracting(suffix))
+        return target
+    }
+
+    /// Appends the policy zone's own SOA, which tells whose policy an answer is; false where there
+    /// is none, or no room.
+    public func appendPolicySOA(to writer: inout MessageWriter) -> Bool {
+        let mark = writer.count
+        guard !policySOA.isEmpty, (try? writer.append(policySOA.span)) != nil else {
+            writer.rewind(to: mark)
+            return false
+        }
+        return true
+    }
+
     /// Appends a PTR record that leads to the node's name; false where there is no room.
     public func appendPointer(
         to node: Node,

@@ -22,6 +22,12 @@ public struct ZoneIndex: ~Copyable, Sendable {
     /// PTR synthesis: a hash table of node offsets / 8 by the private addresses that they hold.
     let pointers: [UInt32]
     let seed: UInt64
+    /// Triggers of a policy zone on the client's address: node offsets / 8 by address block.
+    let clientTriggers: PrefixTable
+    /// Triggers of a policy zone on addresses in forwarded answers, likewise.
+    let responseTriggers: PrefixTable
+    /// A policy zone's own SOA, as a record of a message with its owner spelled out; or nothing.
+    let policySOA: [UInt8]
 
     /// The label depths (of the name behind the asterisk) at which there are wildcards.
     let wildcardDepths: DepthSet
@@ -64,6 +70,11 @@ public struct ZoneIndex: ~Copyable, Sendable {
         static let dname = NodeFlags(rawValue: 16)
         /// A CNAME record, to be followed.
         static let cname = NodeFlags(rawValue: 32)
+        /// Stands for the clients of an address block, not for its name.
+        static let clientTrigger = NodeFlags(rawValue: 64)
+        /// Stands for answers with an address of a block, not for its name.
+        static let responseTrigger = NodeFlags(rawValue: 128)
+        static let triggers: NodeFlags = [.clientTrigger, .responseTrigger]
     }
 
     /// The records of one type at a node, as they go into an answer.

@@ -9,7 +9,11 @@ extension ZoneIndexBuilder {
         findLoops()
         insertAncestors()
         var layout = Layout(slots: slotCount, arena: arenaSize)
-        for index in owners.indices { lay(index, into: &layout) }
+        var nodes = [UInt32](repeating: 0, count: hasTriggers ? owners.count : 0)
+        for index in owners.indices {
+            if hasTriggers { nodes[index] = UInt32(truncatingIfNeeded: layout.position / 8) }
+            lay(index, into: &layout)
+        }
         let pointers = pointerTable(layout)
         let (wildcards, cuts, names) = (layout.wildcardDepths, layout.cutDepths, layout.nameCount)
         var labelEnds: [UInt32] = []
@@ -25,6 +29,9 @@ extension ZoneIndexBuilder {
             slotCount: slotCount,
             pointers: pointers,
             seed: seed,
+            clientTriggers: PrefixTable(clientTriggers.map { $0.leading(to: nodes) }),
+            responseTriggers: PrefixTable(responseTriggers.map { $0.leading(to: nodes) }),
+            policySOA: policySOA,
             wildcardDepths: wildcards,
             cutDepths: cuts,
             zones: zones,
@@ -35,6 +42,8 @@ extension ZoneIndexBuilder {
             nameCount: names
         )
     }
+
+    private var hasTriggers: Bool { !clientTriggers.isEmpty || !responseTriggers.isEmpty }
 
     /// A power of two that keeps the table at most half full.
     private var slotCount: Int {
@@ -53,145 +62,6 @@ extension ZoneIndexBuilder {
 
     /// Pointer, TYPE, CLASS, TTL and RDLENGTH.
     static let recordHeaderSize = 12
-
-    /// The index's memory while it is being filled.
-    struct Layout: ~Copyable {
-        private var store: OctetStore
-        /// Where the next octet of the arena goes.
-        private(set) var position: Int
-        private let slots: Int
-        var wildcardDepths = DepthSet()
-        var cutDepths = DepthSet()
-        var nameCount = 0
-        /// Private addresses and the nodes that have them, in the order of the files.
-        var addresses: [(address: IPAddress, node: UInt32)] = []
-
-        init(slots: Int, arena: Int) {
-            self.slots = slots
-            store = OctetStore(count: slots * 8 + arena)
-            position = slots * 8
-            var octets = store.mutableSpan
-            for slot in 0..<slots { octets.store(word: 0, at: slot * 8) }
-        }
-
-        consuming func finish() -> OctetStore { store }
-
-        mutating func append(_ value: UInt8) {
-            let end = position
-            var octets = store.mutableSpan
-            octets[end] = value
-            position = end + 1
-        }
-
-        mutating func append(uint16 value: UInt16) {
-            set(uint16: value, at: position)
-            position += 2
-        }
-
-        mutating func append(uint32 value: UInt32) {
-            let end = position
-            var octets = store.mutableSpan
-            octets.store(value, at: end)
-            position = end + 4
-        }
-
-        mutating func append(_ source: Span<UInt8>) {
-            let end = position
-            var octets = store.mutableSpan
-            octets.copy(source, at: end)
-            position = end + source.count
-        }
-
-        mutating func set(uint16 value: UInt16, at offset: Int) {
-            var octets = store.mutableSpan
-            octets.store(value, at: offset)
-        }
-
-        mutating func set(_ value: UInt8, at offset: Int) {
-            var octets = store.mutableSpan
-            octets[offset] = value
-        }
-
-        mutating func rewind(to offset: Int) { position = offset }
-
-        mutating func align() {
-            while position % 8 != 0 { append(0) }
-        }
-
-        /// Enters a node into the table.
-        mutating func enter(_ node: Int, hash: UInt64) {
-            let mask = slots - 1
-            var octets = store.mutableSpan
-            var slot = Int(truncatingIfNeeded: hash) & mask
-            while octets.span.word(at: slot * 8) != 0 { slot = (slot + 1) & mask }
-            octets.store(word: hash & ~0xFFFF_FFFF | UInt64(node / 8 + 1), at: slot * 8)
-        }
-    }
-
-    /// Turns CNAMEs to the special targets into actions, and finds CNAMEs that stand beside others.
-    private mutating func decideActions() {
-        for index in owners.indices where owners[index].recordCount > 0 {
-            var cname = -1
-            var others = -1
-            var record = Int(owners[index].firstRecord)
-            while record >= 0 {
-                switch records[record].type {
-                case .cname:
-                    if cname >= 0 && !sameRData(cname, record) {
-                        report(.severalCNAMEs, .error, owner: index, record: record)
-                    }
-                    cname = cname < 0 ? record : cname
-                // Signatures and denials stand beside a CNAME in a signed zone (RFC 4034, 2.3, 3 and 4).
-                case .rrsig, .nsec: break
-                default:
-                    others = others < 0 ? record : others
-                }
-                record = Int(records[record].next)
-            }
-            guard cname >= 0 else { continue }
-            if others >= 0 {
-                let type = records[others].type
-                report(.besideCNAME(type), .error, owner: index, record: others)
-            }
-            if kind != .authoritative {
-                let start = records[cname].rdata
-                let target = start..<(start + Int(records[cname].rdataLength))
-                let action = ZoneAction(cnameTarget: rdata.span.extracting(target))
-                owners[index].action = action
-            }
-            if owners[index].action == .answer { owners[index].flags.insert(.cname) }
-        }
-    }
-
-    /// Finds CNAMEs of a sparse layer that lead back to themselves: no answer could ever be made.
-    private mutating func findLoops() {
-        guard kind != .authoritative else { return }
-        for index in owners.indices where owners[index].flags.contains(.cname) {
-            var current = index
-            for _ in 0..<64 {
-                guard let next = target(of: current) else { break }
-                current = next
-                if current == index {
-                    let record = Int(owners[index].firstRecord)
-                    report(.aliasLoop, .error, owner: index, record: record)
-                    break
-                }
-                // A loop that this name only leads into is reported at the names within it.
-                if current < index && owners[current].flags.contains(.cname) { break }
-            }
-        }
-    }
-
-    /// The owner that an owner's CNAME leads to within the layer, by an exact name.
-    private func target(of index: Int) -> Int? {
-        guard owners[index].flags.contains(.cname) else { return nil }
-        var record = Int(owners[index].firstRecord)
-        while record >= 0, records[record].type != .cname { record = Int(records[record].next) }
-        guard record >= 0 else { return nil }
-        var name = FoldedName()
-        guard name.read(from: rdata, at: records[record].rdata) else { return nil }
-        return find(name)
-    }
 
     mutating func report(
         _ check: ZoneCheck,
@@ -215,7 +85,7 @@ extension ZoneIndexBuilder {
         return owner.flags.contains(.wildcard) ? name.wildcardBelow : name
     }
 
-    private func sameRData(_ a: Int, _ b: Int) -> Bool {
+    func sameRData(_ a: Int, _ b: Int) -> Bool {
         let first = records[a]
         let second = records[b]
         let octets = rdata.span
@@ -406,5 +276,12 @@ extension ZoneIndexBuilder {
             table[position] = layout.addresses[Int(table[position]) - 1].node
         }
         return table
+    }
+}
+
+extension PrefixTable.Entry {
+    /// The same block, leading to its owner's node.
+    fileprivate func leading(to nodes: [UInt32]) -> PrefixTable.Entry {
+        PrefixTable.Entry(prefix: prefix, value: nodes[Int(value)])
     }
 }

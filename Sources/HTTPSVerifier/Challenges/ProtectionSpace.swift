@@ -78,14 +78,16 @@ struct PasswordCredential {
 
 extension ProtectionSpace {
     /// The spaces that an exchange ended in, in the order in which they are asked: trust in the
-    /// server, the client's certificate, then what a 401 offers, strongest first.
+    /// server, the client's certificate, then what a 401 offers, strongest first. A judgement costs
+    /// as much as a handshake, so there is one only where a handler or a credential needs it.
     static func all(
         _ evidence: Evidence,
         _ requirements: Requirements,
-        at time: Moment
+        at time: Moment,
+        isJudged: Bool
     ) -> [ProtectionSpace] {
         let judgement = evidence.handshake.flatMap { handshake -> Judgement? in
-            guard !handshake.chain.isEmpty else { return nil }
+            guard isJudged, !handshake.chain.isEmpty else { return nil }
             return Judgement.judge(
                 chain: handshake.certificates,
                 anchors: requirements.anchors,
