@@ -23,7 +23,8 @@ struct CacheShardTests {
     private static func name(_ number: Int) -> FoldedName {
         var name = FoldedName()
         let text = try? Name(scanning: "n\(number).example.")
-        _ = try? name.read(from: (text ?? .root).octets, at: 0)
+        let octets = (text ?? .root).octets
+        _ = try? name.read(from: octets.span, at: 0)
         return name
     }
 
@@ -50,7 +51,14 @@ struct CacheShardTests {
             0..<size,
             into: &store
         )
-        shard.insert(store.span.extracting(0..<count), key: key, name: name, hash: hash)
+        shard.insert(
+            store.span.extracting(0..<count),
+            key: key,
+            name: name,
+            hash: hash,
+            staleSeconds: 0,
+            at: Instant(nanoseconds: stamp)
+        )
     }
 
     /// When the entry that is found was stored, or nil; its body is checked.
@@ -62,9 +70,15 @@ struct CacheShardTests {
     ) -> UInt64? {
         let name = name(number)
         var copy = OctetStore(count: size)
-        guard shard.find(key, name: name, hash: key.hash(name, seed: seed), copy: &copy) else {
-            return nil
-        }
+        let found = shard.find(
+            key,
+            name: name,
+            hash: key.hash(name, seed: seed),
+            isHit: true,
+            at: Instant(nanoseconds: 0),
+            copy: &copy
+        )
+        guard found != .nothing else { return nil }
         let entry = CacheEntry(copy.span, at: 0)
         for index in entry.body {
             #expect(copy.span[index] == UInt8(truncatingIfNeeded: number))
@@ -116,14 +130,23 @@ struct CacheShardTests {
                 store.span.extracting(0..<count),
                 key: Self.key,
                 name: name,
-                hash: 9 << 32
+                hash: 9 << 32,
+                staleSeconds: 0,
+                at: Instant(nanoseconds: UInt64(number))
             )
         }
         var copy = OctetStore(count: Cache.largestEntry)
         for number in 0..<64 {
             let name = Self.name(number)
-            let isThere = shard.find(Self.key, name: name, hash: 9 << 32, copy: &copy)
-            #expect(isThere)
+            let found = shard.find(
+                Self.key,
+                name: name,
+                hash: 9 << 32,
+                isHit: true,
+                at: Instant(nanoseconds: 0),
+                copy: &copy
+            )
+            #expect(found == .entry)
             #expect(CacheEntry(copy.span, at: 0).storedAt == UInt64(number))
         }
     }

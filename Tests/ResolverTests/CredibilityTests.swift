@@ -103,7 +103,8 @@ struct CredibilityTests {
         for number in 0..<3 {
             player.ask("learning-\(number).example")
             let sent = try #require(player.sent().first)
-            player.answer(sent) { $0.question?.name = $0.question?.name.uppercased() ?? "" }
+            let name = sent.message.question?.name.uppercased() ?? ""
+            player.answer(sent) { $0.question?.name = name }
             #expect(player.replies().count == 1)
         }
         player.ask("plain.example")

@@ -93,7 +93,7 @@ final class Player {
     }
 
     func adopt(_ policy: Policy) {
-        resolver.adopt(policy)
+        resolver.adopt(policy, at: now)
         drain()
     }
 
@@ -140,7 +140,7 @@ final class Player {
     }
 
     private func read(_ count: Int, for client: UInt64) -> Reply {
-        let octets = (0..<count).map { buffer.span[$0] }
+        let octets = Player.copy(buffer, count)
         guard let message = Message(octets) else {
             preconditionFailure("a reply cannot be read: \(octets)")
         }
@@ -203,23 +203,29 @@ final class Player {
     }
 
     private func drain() {
-        var isDone = false
-        while !isDone {
-            isDone = true
-            var room = buffer.mutableSpan
-            while let send = resolver.nextSend(into: &room) {
-                isDone = false
-                let octets = (0..<send.count).map { room.span[$0] }
+        repeat {
+            while let (path, octets) = nextSend() {
                 guard let message = Message(octets) else {
                     preconditionFailure("an upstream query cannot be read: \(octets)")
                 }
-                outgoing.append(Sent(path: send.path, message: message))
+                outgoing.append(Sent(path: path, message: message))
             }
             while let (client, count) = nextReply() {
-                isDone = false
                 finished.append(read(count, for: client))
             }
-        }
+        } while resolver.hasUnsent
+    }
+
+    private func nextSend() -> (UpstreamPath, [UInt8])? {
+        var room = buffer.mutableSpan
+        guard let send = resolver.nextSend(into: &room) else { return nil }
+        return (send.path, Player.copy(buffer, send.count))
+    }
+
+    private static func copy(_ buffer: borrowing OctetStore, _ count: Int) -> [UInt8] {
+        var octets: [UInt8] = []
+        for index in 0..<count { octets.append(buffer.span[index]) }
+        return octets
     }
 
     private func nextReply() -> (UInt64, Int)? {
