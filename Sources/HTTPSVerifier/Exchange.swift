@@ -72,8 +72,6 @@ final class Exchange {
         set(CURLOPT_FRESH_CONNECT, 1)
         set(CURLOPT_FORBID_REUSE, 1)
         set(CURLOPT_SSL_SESSIONID_CACHE, 0)
-        // Weak suites are reported, not refused. libcurl would set its own list otherwise.
-        set(CURLOPT_SSL_CIPHER_LIST, "ALL:@SECLEVEL=0")
         set(CURLOPT_SSL_VERIFYHOST, 0)
         set(CURLOPT_SSL_VERIFYPEER, 0)
         set(CURLOPT_CAINFO, nil)

@@ -105,7 +105,12 @@ final class Probe {
 
     // Challenges.
 
-    func nextStep(_ verifier: Verifier, at time: Moment, _ loop: Loop) -> Step {
+    func nextStep(
+        _ verifier: Verifier,
+        at time: Moment,
+        _ loop: Loop,
+        _ memory: CertificateMemory
+    ) -> Step {
         if needsConnection {
             needsConnection = false
             return .connect
@@ -119,7 +124,7 @@ final class Probe {
                 evidence,
                 requirements,
                 at: time,
-                isJudged: hasHandler || hasCredential
+                memory: hasHandler || hasCredential ? memory : nil
             )
         while !remaining.isEmpty {
             let space = remaining.removeFirst()

@@ -10,6 +10,7 @@ final class Run {
     private let progress: ((Verifier.Progress) -> Void)?
     private let time: Moment
     private let began: Double
+    private let memory = CertificateMemory()
     private var queue: [Probe] = []
     private var waiting: [Probe] = []
     private var active: [ObjectIdentifier: Probe] = [:]
@@ -99,7 +100,7 @@ final class Run {
     /// Goes on after an exchange, or after a challenge was resolved: to the next challenge, to
     /// another connection with a credential, or to the end.
     private func advance(_ probe: Probe) {
-        switch probe.nextStep(verifier, at: time, loop) {
+        switch probe.nextStep(verifier, at: time, loop, memory) {
         case .connect:
             queue.append(probe)
         case .ask(let challenge):
@@ -174,7 +175,8 @@ final class Run {
             probe.evidence,
             against: probe.requirements,
             at: time,
-            baseline: verifier.baseline
+            baseline: verifier.baseline,
+            memory: memory
         )
         finished.append(verification)
         verifier.log(

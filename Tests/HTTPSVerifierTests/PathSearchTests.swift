@@ -67,6 +67,43 @@ import Testing
         #expect(judgement.trustResult == .fatalTrustFailure)
     }
 
+    @Test(arguments: [true, false])
+    func `a leaf that is an anchor is no authority over others`(hasKeyUsage: Bool) throws {
+        var draft = Draft.server("www.example.com")
+        draft.commonName = "www.example.com"
+        draft.hasKeyUsage = hasKeyUsage
+        let anchor = try draft.selfSigned()
+        let forged = try anchor.issue(.server("www.example.com"))
+        let own = try judge([anchor], try anchor.anchors, "www.example.com")
+        #expect(own.isAccepted, "\(own.findings)")
+        let judgement = try judge([forged, anchor], try anchor.anchors, "www.example.com")
+        #expect(judgement.findings.contains { $0.kind.id == "chain.not-an-authority" })
+        #expect(!judgement.isAccepted)
+        // Its own purpose counts as well.
+        draft.usage = "clientAuth"
+        let client = try draft.selfSigned()
+        let wrong = try judge([client], try client.anchors, "www.example.com")
+        #expect(!wrong.isAccepted, "\(wrong.findings)")
+    }
+
+    @Test func `an old root of version 1 is an anchor, with a warning`() throws {
+        var draft = Draft(commonName: "Old Root")
+        draft.version = 1
+        let old = try draft.selfSigned()
+        var server = Draft.server("www.example.com")
+        server.namesIssuerKey = false
+        let leaf = try old.issue(server)
+        let judgement = try judge([leaf], try old.anchors, "www.example.com")
+        #expect(judgement.isAccepted, "\(judgement.findings)")
+        #expect(judgement.findings.contains { $0.kind.id == "extension.anchor-version" })
+        // The same below an anchor is none.
+        let root = try FleetTests.root.get()
+        let middle = try root.issue(draft)
+        let below = try middle.issue(server)
+        let refused = try judge([below, middle], try root.anchors, "www.example.com")
+        #expect(!refused.isAccepted)
+    }
+
     @Test func `what is not a certificate is told by its place`() throws {
         let root = try FleetTests.root.get()
         let leaf = try root.issue(.server("www.example.com"))
