@@ -64,7 +64,10 @@ final class Exchange {
             case .dns(let dns): dns
             case .ip(let ip): ip.isIPv4 ? ip.description : "[\(ip)]"
             }
-        set(CURLOPT_URL, "\(endpoint.scheme.rawValue)://\(host):\(endpoint.port)\(attempt.path)")
+        // Where TLS comes first, what is spoken inside does not matter: the connection is enough.
+        let scheme =
+            endpoint.scheme.isUpgraded || endpoint.scheme == .http ? endpoint.scheme : .https
+        set(CURLOPT_URL, "\(scheme.rawValue)://\(host):\(endpoint.port)\(attempt.path)")
         set(CURLOPT_CONNECT_TO, ["::\(endpoint.authority)"])
         set(CURLOPT_PROXY, "")
         set(CURLOPT_NETRC, 0)
@@ -84,6 +87,7 @@ final class Exchange {
             set(CURLOPT_USERAGENT, "detour")
         } else {
             set(CURLOPT_CONNECT_ONLY, 1)
+            set(CURLOPT_SSL_ENABLE_ALPN, 0)
             if endpoint.scheme.isUpgraded { set(CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue)) }
         }
         if let password = attempt.password {
