@@ -207,7 +207,7 @@ final class Probe {
             return false
         }
         let isTrusted =
-            space.scheme == .http || space.serverTrust?.isAccepted == true
+            space.serverTrust?.isAccepted == true
             || requirements.allowsInvalid || evidence.isTrustedByHandler
         guard isTrusted else {
             record(space, .withheld)
