@@ -26,6 +26,7 @@ final class Exchange {
     private let observer: HandshakeObserver
     private var headerLines: [[UInt8]] = []
     private var body: [UInt8] = []
+    /// Safe: each list is made and freed here, and libcurl reads it in between.
     private var lists: [UnsafeMutablePointer<curl_slist>] = unsafe []
     private let errorText: UnsafeMutablePointer<CChar>
 
@@ -36,6 +37,7 @@ final class Exchange {
 
     /// Nil where the name is none, or libcurl has no memory.
     init?(_ attempt: Attempt) {
+        // Safe: the new handle and the new buffer belong to this object, and `deinit` frees both.
         guard let name = attempt.endpoint.reference, let easy = unsafe newEasyHandle() else {
             return nil
         }
@@ -155,6 +157,7 @@ final class Exchange {
     }
 
     private func response() -> Evidence.Response? {
+        // Safe: the easy handle is alive as long as this object.
         let status = unsafe ccurl_number(handle, CURLINFO_RESPONSE_CODE)
         guard attempt.endpoint.scheme.isHTTP, status > 0 else { return nil }
         let version = unsafe ccurl_number(handle, CURLINFO_HTTP_VERSION)
@@ -178,6 +181,7 @@ final class Exchange {
 
     private func phases() -> Evidence.Phases {
         func seconds(_ info: CURLINFO) -> Double? {
+            // Safe: the easy handle is alive as long as this object.
             let microseconds = unsafe ccurl_time(handle, info)
             return microseconds > 0 ? Double(microseconds) / 1_000_000 : nil
         }
@@ -215,6 +219,7 @@ final class Exchange {
 
     // Setters. libcurl copies texts; lists and callbacks stay ours.
 
+    /// Safe: the easy handle is alive as long as this object, and all of this is on one thread.
     private var handle: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(easy) }
 
     private func set(_ option: CURLoption, _ value: Int) {
@@ -226,6 +231,7 @@ final class Exchange {
     }
 
     private func set(_ option: CURLoption, _ values: [String]) {
+        // Safe: libcurl copies the texts into the list, which `lists` keeps until `deinit`.
         var list: UnsafeMutablePointer<curl_slist>?
         for value in values { unsafe list = unsafe curl_slist_append(list, value) }
         guard let list = unsafe list else { return }

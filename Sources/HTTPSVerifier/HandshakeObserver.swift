@@ -51,9 +51,11 @@ final class HandshakeObserver {
         alert: { owner, _, description, wasReceived in
             // close_notify is how a connection ends well.
             guard wasReceived != 0, description != 0 else { return }
+            // Safe: OpenSSL hands back the owner that `observe` gave it.
             unsafe observer(owner)?.handshake?.alert = Int(description)
         },
         accepts: { owner, leaf, count in
+            // Safe: OpenSSL hands back the owner that `observe` gave it.
             guard let expected = unsafe observer(owner)?.expectedLeaf else { return 1 }
             // Safe: OpenSSL lends `count` octets for the length of the call.
             let isSame = unsafe UnsafeBufferPointer(start: leaf, count: count).elementsEqual(
@@ -110,6 +112,7 @@ final class HandshakeObserver {
             handshake?.applicationProtocol = unsafe String(decoding: selected, as: UTF8.self)
         }
         var response: UnsafePointer<UInt8>?
+        // Safe: the connection lends `count` octets, which are copied at once.
         let count = unsafe copenssl_stapled_response(ssl, &response)
         if count > 0 {
             let staple = unsafe Array(UnsafeBufferPointer(start: response, count: count))

@@ -104,6 +104,35 @@ import Testing
         #expect(!refused.isAccepted)
     }
 
+    @Test func `no certificate with another octet is accepted, whichever it is`() throws {
+        let root = try FleetTests.root.get()
+        let middle = try root.issue(.authority("Middle"))
+        let leaf = try middle.issue(.server("www.example.com"))
+        let chain = try [leaf, middle].map { identity in
+            try #require(PEM.blocks(in: Array(identity.certificate.utf8)).first?.content)
+        }
+        let question = Question(name: ReferenceName("www.example.com"), time: .now)
+        let anchors = try root.anchors
+        let memory = CertificateMemory()
+        func isAccepted(_ chain: [[UInt8]]) -> Bool {
+            Judgement.judge(chain: chain, anchors: anchors, asked: question, memory: memory)
+                .isAccepted
+        }
+        try #require(isAccepted(chain))
+        for place in chain.indices {
+            for index in chain[place].indices {
+                for change: UInt8 in [0x01, 0x80, 0xFF] {
+                    var changed = chain
+                    changed[place][index] ^= change
+                    #expect(!isAccepted(changed), "octet \(index) of \(place) ^ \(change)")
+                }
+                var shorter = chain
+                shorter[place].remove(at: index)
+                if shorter[place] != chain[place] { #expect(!isAccepted(shorter)) }
+            }
+        }
+    }
+
     @Test func `what is not a certificate is told by its place`() throws {
         let root = try FleetTests.root.get()
         let leaf = try root.issue(.server("www.example.com"))
