@@ -18,14 +18,31 @@ public final class CertificateMemory: Sendable {
     /// Nothing is remembered yet.
     public init() {}
 
+    /// Whether the certificate that DER encodes is remembered.
+    public func knows(_ der: [UInt8]) -> Bool { state.withLock { $0.certificates[der] != nil } }
+
     func certificate(_ der: [UInt8]) throws(CertificateError) -> Certificate {
         if let known = state.withLock({ $0.certificates[der] }) { return known }
         let certificate = try Certificate(der: der)
+        remember(certificate)
+        return certificate
+    }
+
+    /// Remembers a certificate that a handshake has parsed already.
+    ///
+    /// Takes over one reference to an X509 of OpenSSL, which must be what `der` encodes.
+    @unsafe
+    public func adopt(_ x509: OpaquePointer, der: [UInt8]) {
+        let handle = unsafe X509Handle(adopting: x509)
+        guard let certificate = try? Certificate(handle: handle, der: der) else { return }
+        remember(certificate)
+    }
+
+    private func remember(_ certificate: Certificate) {
         state.withLock { state in
             if state.certificates.count >= Self.limit { state.certificates = [:] }
-            state.certificates[der] = certificate
+            state.certificates[certificate.der] = certificate
         }
-        return certificate
     }
 
     func isSigned(_ link: SignatureLink) -> Bool {

@@ -36,7 +36,7 @@ final class Exchange {
     private static let headerLimit = 500
 
     /// Nil where the name is none, or libcurl has no memory.
-    init?(_ attempt: Attempt) {
+    init?(_ attempt: Attempt, memory: CertificateMemory) {
         // Safe: the new handle and the new buffer belong to this object, and `deinit` frees both.
         guard let name = attempt.endpoint.reference, let easy = unsafe newEasyHandle() else {
             return nil
@@ -45,7 +45,8 @@ final class Exchange {
         self.attempt = attempt
         observer = HandshakeObserver(
             expectedLeaf: attempt.expectedLeaf,
-            clientCertificate: attempt.clientCertificate
+            clientCertificate: attempt.clientCertificate,
+            memory: memory
         )
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))

@@ -12,7 +12,11 @@ final class HandshakeObserver {
     /// A client certificate and its key in PEM.
     let clientCertificate: [UInt8]?
 
-    init(expectedLeaf: [UInt8]?, clientCertificate: [UInt8]?) {
+    private let memory: CertificateMemory
+    private var presented: [[UInt8]] = []
+
+    init(expectedLeaf: [UInt8]?, clientCertificate: [UInt8]?, memory: CertificateMemory) {
+        self.memory = memory
         self.expectedLeaf = expectedLeaf
         self.clientCertificate = clientCertificate
     }
@@ -73,9 +77,8 @@ final class HandshakeObserver {
     }
 
     private func certificatesCame(_ message: [UInt8], version: Int32) {
-        handshake?.chain = CertificateMessage.certificates(message, version: version).map {
-            base64($0)
-        }
+        presented = CertificateMessage.certificates(message, version: version)
+        handshake?.chain = presented.map { base64($0) }
     }
 
     private func certificateIsRequested(on ssl: OpaquePointer) {
@@ -95,6 +98,14 @@ final class HandshakeObserver {
 
     private func completed(on ssl: OpaquePointer) {
         handshake?.isComplete = true
+        // The handshake has parsed the chain, which takes longer than to judge it.
+        for (index, der) in presented.enumerated() where !memory.knows(der) {
+            // Safe: OpenSSL reads the octets during the call; the reference goes to the memory.
+            let parsed = unsafe der.withUnsafeBufferPointer {
+                unsafe copenssl_peer_certificate(ssl, Int32(index), $0.baseAddress, $0.count)
+            }
+            if let parsed = unsafe parsed { unsafe memory.adopt(parsed, der: der) }
+        }
         // Safe: the connection is alive during its callback; every text and buffer that it lends
         // is copied before the callback ends.
         handshake?.version = unsafe String(cString: SSL_get_version(ssl))

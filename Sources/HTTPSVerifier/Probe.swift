@@ -51,7 +51,7 @@ final class Probe {
         evidence.redirectedFrom = previous.map { "\($0.evidence.name) \($0.evidence.authority)" }
     }
 
-    func connect(_ options: Verifier.Options) -> Exchange? {
+    func connect(_ options: Verifier.Options, _ memory: CertificateMemory) -> Exchange? {
         attempts += 1
         var attempt = Attempt(
             endpoint: endpoint,
@@ -65,7 +65,7 @@ final class Probe {
         if password != nil || clientCertificate != nil {
             attempt.expectedLeaf = evidence.handshake?.certificates.first
         }
-        exchange = Exchange(attempt)
+        exchange = Exchange(attempt, memory: memory)
         return exchange
     }
 

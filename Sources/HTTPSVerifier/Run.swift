@@ -73,7 +73,7 @@ final class Run {
 
     private func startProbes(_ now: Double) {
         while active.count < max(1, verifier.options.jobs), let probe = queue.popLast() {
-            guard let exchange = probe.connect(verifier.options) else {
+            guard let exchange = probe.connect(verifier.options, memory) else {
                 probe.fail(stage: "dns", "\(probe.endpoint.name) is not a host name", time: time)
                 finish(probe)
                 continue
