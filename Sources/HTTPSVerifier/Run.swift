@@ -28,6 +28,8 @@ final class Run {
     }
 
     func report(on list: TargetList) -> Report {
+        let wasOpen = ccurl_hold_sigpipe()
+        defer { ccurl_release_sigpipe(wasOpen) }
         var warnings: [AnchorWarning] = []
         for target in list.targets {
             let requirements = verifier.policy.requirements(for: target.name)
