@@ -32,6 +32,7 @@ extension Resolver {
             counts.stale &+= 1
             response.error = .staleAnswer
         }
+        if owner == Header.size { source = isFresh ? isHit ? .cache : .upstream : .stale }
         if found == .entryWorthRefreshing, !forwarder.isDown(group: asked.group) {
             counts.prefetched &+= 1
             forwarder.refresh(target, asked, at: now)
