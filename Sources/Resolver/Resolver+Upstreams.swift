@@ -11,6 +11,9 @@ extension Resolver {
         forwarder.nextSend(into: &message)
     }
 
+    /// Whether `nextSend` has something: `nextReply` may have found that more must be asked.
+    public var hasUnsent: Bool { forwarder.sent < forwarder.outbox.count }
+
     /// Takes one message that came from an upstream; anything that does not match is dropped.
     public mutating func receive(
         _ response: Span<UInt8>,
@@ -108,7 +111,8 @@ extension Resolver {
 
     /// Takes the next finished reply: its client, and how many octets stand in `reply`.
     ///
-    /// To be drained after each batch of `receive`, `pathFailed` and `expire`. `reply` must have
+    /// To be drained after each batch of `receive`, `pathFailed`, `expire` and `adopt`, and
+    /// `nextSend` after it, until neither has anything. `reply` must have
     /// room for 65 535 octets.
     public mutating func nextReply(
         into reply: inout MutableSpan<UInt8>,
@@ -121,7 +125,10 @@ extension Resolver {
             let asked = question.span.extracting(0..<waiter.query.questionSize)
             guard (try? target.read(from: asked, at: 0)) != nil else { continue }
             let disposition = respond(to: waiter, question: asked, at: now, into: &reply)
-            if case .respond(let count) = disposition { return (waiter.client, count) }
+            if log.interval > 0 { note(disposition, of: waiter, asked, reply.span, at: now) }
+            guard case .respond(let count) = disposition else { continue }
+            latencies.add(from: waiter.arrivedAt, to: now)
+            return (waiter.client, count)
         }
     }
 

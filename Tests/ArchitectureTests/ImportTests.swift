@@ -16,8 +16,11 @@ struct ImportTests {
             "Certificates", "COpenSSL", "CCurl", "DNS", "Zones", "FoundationEssentials",
             "Synchronization",
         ],
-        "Configuration": ["DNS", "Zones"],
-        "PolicyLoading": ["Configuration", "Platform", "DNS", "Zones", "Resolver"],
+        "Configuration": ["DNS", "Zones", "FoundationEssentials"],
+        // What both programs make of a configuration.
+        "PolicyLoading": [
+            "Configuration", "Platform", "DNS", "Zones", "Resolver", "FoundationEssentials",
+        ],
         "Control": ["Server", "Configuration", "Platform", "FoundationEssentials"],
     ]
     static let programs: Set<String> = ["detourd", "detour"]
