@@ -85,6 +85,7 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings
         ),
+        tests("CommandTests", ["detour"]),
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),

@@ -77,7 +77,7 @@ extension ControlPlane {
 
     private func refuse(_ findings: [String], _ read: PolicyReader.Digests) {
         digests.merge(read) { _, new in new }
-        let sentence = "reload refused; what was served is still served"
+        let sentence = "reload refused; the zones that were served are still served"
         log.write(.error, sentence)
         let result = result(.refused, findings: findings)
         note(result)
@@ -135,13 +135,6 @@ extension ControlPlane {
     ) -> [String] {
         var keys: [String] = []
         if old.listen != new.listen { keys.append("listen") }
-        if old.upstreams != new.upstreams { keys.append("upstreams") }
-        if old.forward.map(\.upstreams) != new.forward.map(\.upstreams) {
-            keys.append("forward")
-        }
-        if old.views.map(\.upstreams) != new.views.map(\.upstreams) {
-            keys.append("views' upstreams")
-        }
         if old.workers != new.workers { keys.append("workers") }
         if old.cache.octets != new.cache.octets { keys.append("cache.bytes") }
         if old.control != new.control { keys.append("control") }

@@ -5,8 +5,10 @@ import Synchronization
 
 /// Reads configuration and zones on a thread of its own, so that whoever asked goes on meanwhile.
 public final class PolicyReader: Sendable {
-    /// Gives the configuration as it is now.
-    public typealias Source = @Sendable () throws(RejectedConfiguration) -> Configuration
+    /// Gives the configuration as it is now, and the base's upstreams, which may be the system's own;
+    /// nil where one of them cannot be asked from here.
+    public typealias Source =
+        @Sendable () throws(RejectedConfiguration) -> (Configuration, [SocketAddress]?)
 
     /// What was read.
     enum Outcome: Sendable {
@@ -22,21 +24,18 @@ public final class PolicyReader: Sendable {
     typealias Digests = [String: ContentDigest?]
 
     private let source: Source
-    private let upstreams: [SocketAddress]
     /// The configuration's file, if there is one.
     private let path: String?
     private let finished = Mutex<(outcome: Outcome, digests: Digests)?>(nil)
     /// Signalled when an outcome is there.
     let wakeup: Wakeup
 
-    /// A reader; `upstreams` are the base's, which may be the system's own.
+    /// A reader of a source; `path` is the configuration's file.
     public init(
         path: String?,
-        upstreams: [SocketAddress],
         source: @escaping Source
     ) throws(Errno) {
         self.path = path
-        self.upstreams = upstreams
         self.source = source
         wakeup = try Wakeup()
     }
@@ -76,7 +75,11 @@ public final class PolicyReader: Sendable {
         // Before it is read: what is written in between is read once more.
         if let path { digests[path] = .some(ContentDigest(ofFileAt: path)) }
         do throws(RejectedConfiguration) {
-            let configuration = try source()
+            let (configuration, upstreams) = try source()
+            guard let upstreams else {
+                digests.merge(known ?? [:]) { first, _ in first }
+                return (.rejected(["upstreams: this machine has no interface for one"]), digests)
+            }
             let loaded = PolicyLoader(configuration).load(
                 generation: generation,
                 upstreams: upstreams

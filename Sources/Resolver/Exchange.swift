@@ -28,6 +28,8 @@ struct Exchange {
     var attemptCount = 0
     /// Nobody waits any more; late answers still tell how long their upstream takes.
     var isFinished = false
+    /// Its slot may be taken by another.
+    var isFree = false
     /// The answer does not fit into a datagram: whoever is asked next is asked over a stream.
     var isTruncated = false
     /// What the last attempt that failed came to.

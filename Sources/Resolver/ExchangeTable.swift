@@ -36,6 +36,9 @@ struct ExchangeTable: ~Copyable {
     /// Whether the next `insert` needs a `release` first.
     var isFull: Bool { free.isEmpty && exchanges.count == ExchangeTable.capacity }
 
+    /// All slots, those that are free included.
+    var slots: Range<Int> { exchanges.indices }
+
     /// How many exchanges there are, finished ones that wait for late answers included.
     var count: Int { exchanges.count - free.count }
 
@@ -106,15 +109,8 @@ struct ExchangeTable: ~Copyable {
         if older >= 0 { exchanges[Int(older)].newer = newer } else { oldest = newer }
         if newer >= 0 { exchanges[Int(newer)].older = older } else { newest = older }
         exchanges[exchange].attemptCount = 0
+        exchanges[exchange].isFree = true
         free.append(Int32(truncatingIfNeeded: exchange))
-    }
-
-    /// Groups have new numbers: `moved` gives each former one's; -1: it is gone.
-    mutating func renumberGroups(_ moved: [Int]) {
-        for index in exchanges.indices {
-            let group = exchanges[index].group
-            exchanges[index].group = moved.indices.contains(group) ? moved[group] : -1
-        }
     }
 
     /// The name that an exchange asks for, folded.

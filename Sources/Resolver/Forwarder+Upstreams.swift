@@ -8,10 +8,10 @@ extension Forwarder {
 
     /// Asks the upstreams of another policy from now on.
     ///
-    /// What is in flight stays so: an upstream that is in both policies keeps its number and what is
-    /// known of it, one that is gone keeps its number until nothing is pending on it, and an
-    /// exchange goes on with the group of equal upstreams, or without any.
-    mutating func adopt(_ policy: Policy) {
+    /// Nothing is lost: an upstream that is in both policies keeps its number and what is known of
+    /// it, one that is gone keeps its number until nothing is pending on it; an exchange goes on
+    /// with the group of equal upstreams, and where there is none its clients are decided about anew.
+    mutating func adopt(_ policy: Policy, at now: Instant) {
         let numbers = number(policy.upstreams)
         let former = groups.map(\.partition)
         groups = zip(policy.groups, policy.partitions).map { group, partition in
@@ -27,7 +27,11 @@ extension Forwarder {
         let moved = former.map { partition in
             groups.firstIndex { $0.partition == partition } ?? -1
         }
-        exchanges.renumberGroups(moved)
+        for index in exchanges.slots where !exchanges[index].isFree {
+            let group = exchanges[index].group
+            exchanges[index].group = moved.indices.contains(group) ? moved[group] : -1
+            if exchanges[index].group < 0, !exchanges[index].isFinished { finish(index, at: now) }
+        }
     }
 
     /// A number for each upstream: its former one, or one that is free.

@@ -49,8 +49,11 @@ extension Policy {
             let product = (hash ^ value).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
             hash = product.high ^ product.low
         }
-        for index in group.members.sorted() where upstreams.indices.contains(index) {
-            let upstream = upstreams[index]
+        let members = group.members.filter(upstreams.indices.contains).map { upstreams[$0] }
+        let inOrder = members.sorted {
+            ($0.address.high, $0.address.low, $0.port) < ($1.address.high, $1.address.low, $1.port)
+        }
+        for upstream in inOrder {
             mix(upstream.address.high)
             mix(upstream.address.low)
             mix(UInt64(upstream.scope) << 16 | UInt64(upstream.port))

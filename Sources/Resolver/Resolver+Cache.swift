@@ -148,8 +148,10 @@ extension Resolver {
         var position = start
         var alias = -1
         var first: RecordType?
+        var mark = writer.count
         do throws(WireError) {
             for _ in 0..<Int(entry.answerCount) {
+                mark = writer.count
                 let record = try ResourceRecord(
                     parsing: message.span.extracting(0..<end),
                     at: position
@@ -181,6 +183,8 @@ extension Resolver {
                 }
             }
         } catch {
+            // Of an alias that did not fit, a part is there.
+            writer.rewind(to: mark)
             response.isTruncated = true
             return .done
         }

@@ -11,6 +11,9 @@ extension Resolver {
         forwarder.nextSend(into: &message)
     }
 
+    /// Whether `nextSend` has something: `nextReply` may have found that more must be asked.
+    public var hasUnsent: Bool { forwarder.sent < forwarder.outbox.count }
+
     /// Takes one message that came from an upstream; anything that does not match is dropped.
     public mutating func receive(
         _ response: Span<UInt8>,
@@ -108,7 +111,8 @@ extension Resolver {
 
     /// Takes the next finished reply: its client, and how many octets stand in `reply`.
     ///
-    /// To be drained after each batch of `receive`, `pathFailed` and `expire`. `reply` must have
+    /// To be drained after each batch of `receive`, `pathFailed`, `expire` and `adopt`, and
+    /// `nextSend` after it, until neither has anything. `reply` must have
     /// room for 65 535 octets.
     public mutating func nextReply(
         into reply: inout MutableSpan<UInt8>,

@@ -45,17 +45,17 @@ public struct Resolver: ~Copyable {
         horizon = policy.horizon
         self.cache = cache
         forwarder = Forwarder(random: random)
-        forwarder.adopt(policy)
+        forwarder.adopt(policy, at: Instant(nanoseconds: 0))
     }
 
     /// Answers from now on under another policy: the next query sees all of it.
     ///
-    /// What is on its way upstream stays so; see `upstreams`.
-    public mutating func adopt(_ policy: Policy) {
+    /// Who waits for an upstream that is gone is decided about anew; see `upstreams`.
+    public mutating func adopt(_ policy: Policy, at now: Instant) {
         self.policy = policy
         layers = policy.horizon.layers
         horizon = policy.horizon
-        forwarder.adopt(policy)
+        forwarder.adopt(policy, at: now)
     }
 
     /// The upstreams by their numbers, as `UpstreamPath` has them: those of the policy, and those of

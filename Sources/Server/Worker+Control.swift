@@ -49,7 +49,7 @@ extension Worker {
         for command in mailbox.takeAll() {
             switch command {
             case .adopt(let policy):
-                resolver.adopt(policy)
+                resolver.adopt(policy, at: now)
                 upstreamSockets.adopt(resolver.upstreams)
                 upstreamStreams.adopt(resolver.upstreams)
             case .report(let report):

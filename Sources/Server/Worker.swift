@@ -88,7 +88,7 @@ struct Worker: ~Copyable {
             }
             expire()
             // A path that fails can make a reply, and a reply that is read another query.
-            while sendUpstream() || sendReplies() {}
+            while sendUpstream() || sendReplies() || resolver.hasUnsent {}
         }
         statistics.connectionsOpen = 0
         return report

@@ -8,6 +8,8 @@ enum Command {
                 "verify", "verify overridden endpoints, a chain, stored evidence or a suite",
                 Verify.run
             ),
+            ("check", "check a configuration and its zones", Check.run),
+            ("explain", "say why a name is answered as it is", Explain.run),
             ("status", "how the daemon is", Status.run),
             ("reload", "let the daemon read its files again", Reload.run),
             ("list", "what was set while the daemon ran", List.run),
@@ -35,7 +37,10 @@ enum Command {
 
     private static var usage: String {
         "usage: detour COMMAND …\n"
-            + all.map { "  \($0.name)  \($0.summary)\n" }.joined()
+            + all.map {
+                "  \($0.name)" + String(repeating: " ", count: 9 - $0.name.utf8.count)
+                    + "\($0.summary)\n"
+            }.joined()
             + "detour COMMAND --help says more."
     }
 }

@@ -92,19 +92,8 @@ enum Daemon {
         on sockets: consuming ListeningSockets,
         _ signals: borrowing SignalDescriptor
     ) -> Int32 {
-        let upstreams: [SocketAddress]
-        if let given = configuration.upstreams {
-            guard let scanned = addresses(given, log) else { return Status.configuration }
-            upstreams = scanned
-        } else {
-            upstreams = SystemResolvers.read(except: sockets.addresses)
-            if upstreams.isEmpty {
-                log.write(
-                    .warning,
-                    "/etc/resolv.conf names no other resolver: what is not an override is "
-                        + "REFUSED; give one with --upstream"
-                )
-            }
+        guard let upstreams = upstreams(of: configuration, besides: sockets.addresses, log) else {
+            return Status.configuration
         }
         let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
         log.report(loaded)
@@ -120,8 +109,11 @@ enum Daemon {
             do throws(Errno) {
                 let server = try Server(serving: sockets, under: policy, cache: cache)
                 defer { server.stop() }
-                let reader = try PolicyReader(path: arguments.readFile, upstreams: upstreams) {
-                    () throws(RejectedConfiguration) in try arguments.configuration()
+                let reader = try PolicyReader(path: arguments.readFile) {
+                    [addresses = server.addresses] () throws(RejectedConfiguration) in
+                    let configuration = try arguments.configuration()
+                    let upstreams = Daemon.upstreams(of: configuration, besides: addresses, log)
+                    return (configuration, upstreams)
                 }
                 let parts = ControlPlane.Parts(
                     server: server,
@@ -191,6 +183,25 @@ enum Daemon {
         )
         for warning in warnings { log.write(.warning, warning) }
         return overrides
+    }
+
+    /// Where everything is forwarded to that has no rule of its own: what is configured, or the
+    /// system's resolvers, ourselves left out. Nil, with a message, where an interface is missing.
+    static func upstreams(
+        of configuration: Configuration,
+        besides ours: [SocketAddress],
+        _ log: Log
+    ) -> [SocketAddress]? {
+        if let given = configuration.upstreams { return addresses(given, log) }
+        let upstreams = SystemResolvers.read(except: ours)
+        if upstreams.isEmpty {
+            log.write(
+                .warning,
+                "/etc/resolv.conf names no other resolver: what is not an override is REFUSED; "
+                    + "give one with --upstream"
+            )
+        }
+        return upstreams
     }
 
     /// Addresses as the kernel takes them; nil, with a message, where an interface is missing.

@@ -16,7 +16,11 @@ struct ImportTests {
             "Certificates", "COpenSSL", "CCurl", "DNS", "Zones", "FoundationEssentials",
             "Synchronization",
         ],
-        "Configuration": ["Zones", "FoundationEssentials"],
+        "Configuration": ["DNS", "Zones", "FoundationEssentials"],
+        // What both programs make of a configuration.
+        "PolicyLoading": [
+            "Configuration", "Platform", "DNS", "Zones", "Resolver", "FoundationEssentials",
+        ],
         // Overrides are scanned, compiled and placed as those of files are; libmicrohttpd speaks HTTP.
         "Control": [
             "Server", "PolicyLoading", "Configuration", "Resolver", "Zones", "DNS", "Platform",
