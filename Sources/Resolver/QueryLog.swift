@@ -125,7 +125,8 @@ public struct QueryBatch: ~Copyable, Sendable {
         span.store(word: client.address.low, at: start + 24)
         span[start + 32] = client.transport.rawValue
         span[start + 33] = source.rawValue
-        span[start + 34] = code.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? QueryBatch.dropCode
+        span[start + 34] =
+            code.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? QueryBatch.dropCode
         span[start + 35] = UInt8(truncatingIfNeeded: length)
         span.copy(question.extracting(0..<length), at: start + QueryBatch.headerSize)
         used += size
