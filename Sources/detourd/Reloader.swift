@@ -18,7 +18,7 @@ struct Reloader {
     /// Takes the new state whole, or keeps the old one.
     mutating func reload(_ server: Server, _ log: Log) {
         let start = Clock.monotonic
-        let refusal = "reload refused; what was served is still served"
+        let refusal = "reload refused; the zones that were served are still served"
         let read: Configuration
         do throws(RejectedConfiguration) {
             read = try arguments.configuration()
