@@ -152,6 +152,10 @@ extension Forwarder {
             schedule(exchange, after: Forwarder.longestWait, at: now)
             return
         }
+        guard budget.spend(at: now) else {
+            schedule(exchange, after: Forwarder.outageInterval, at: now)
+            return
+        }
         let isSilent =
             exchanges[exchange].attempts(at: upstream) > 0
             && dialects[upstream].lastEDNSAnswerAt < exchanges[exchange].startedAt
