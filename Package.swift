@@ -56,7 +56,8 @@ let package = Package(
         program(
             "detour",
             [
-                "HTTPSVerifier", "Certificates", "Configuration", "PolicyLoading", "Platform", "DNS",
+                "HTTPSVerifier", "Certificates", "Configuration", "PolicyLoading", "Platform",
+                "DNS",
                 "Zones", "Resolver",
             ]
         ),
@@ -73,6 +74,7 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings
         ),
+        tests("CommandTests", ["detour"]),
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),

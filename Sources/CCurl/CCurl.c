@@ -1,3 +1,5 @@
+// Before the first header: sigtimedwait is not in ISO C.
+#define _GNU_SOURCE
 #include "CCurl.h"
 
 #include <pthread.h>
@@ -62,6 +64,24 @@ int ccurl_start_thread(void *(*body)(void *), void *argument) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!failed) pthread_detach(thread);
     return failed;
+}
+
+int ccurl_hold_sigpipe(void) {
+    sigset_t pipe, before;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    return !sigismember(&before, SIGPIPE);
+}
+
+void ccurl_release_sigpipe(int was_open) {
+    sigset_t pipe;
+    struct timespec none = {0, 0};
+    if (!was_open) return;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    while (sigtimedwait(&pipe, NULL, &none) > 0) {}
+    pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
 }
 
 struct ccurl_lock_s {

@@ -290,6 +290,16 @@ int copenssl_observe(SSL_CTX *context, const copenssl_hooks *hooks, void *owner)
     return 1;
 }
 
+X509 *copenssl_peer_certificate(const SSL *ssl, int index, const unsigned char *der, size_t count) {
+    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(ssl);
+    X509 *certificate = chain && index < sk_X509_num(chain) ? sk_X509_value(chain, index) : NULL;
+    unsigned char *encoding = NULL;
+    int length = certificate ? i2d_X509(certificate, &encoding) : -1;
+    int same = length > 0 && (size_t)length == count && memcmp(encoding, der, count) == 0;
+    OPENSSL_free(encoding);
+    return same && X509_up_ref(certificate) ? certificate : NULL;
+}
+
 const char *copenssl_group_name(SSL *ssl) {
     int group = SSL_get_negotiated_group(ssl);
     return group > 0 ? SSL_group_to_name(ssl, group) : NULL;

@@ -41,7 +41,7 @@ public struct Certificate: Sendable, Hashable {
         }
     }
 
-    private init(handle: X509Handle, der: [UInt8]) throws(DERError) {
+    init(handle: X509Handle, der: [UInt8]) throws(DERError) {
         self.handle = handle
         self.der = der
         var outer = DERReader(try DERReader.only(der[...]).sequenceContent())

@@ -17,17 +17,20 @@ public struct Judgement: Sendable {
     /// Whether a path was accepted and nothing else is a failure.
     public var isAccepted: Bool { !findings.contains { $0.severity == .failure } }
 
-    /// The chain as it is presented, leaf first, each element as DER.
+    /// Judges a chain as it is presented, leaf first, each element as DER.
+    ///
+    /// One `memory` for many judgements saves work, and changes none of them.
     public static func judge(
         chain presented: [[UInt8]],
         anchors: Anchors,
-        asked question: Question
+        asked question: Question,
+        memory: CertificateMemory = CertificateMemory()
     ) -> Judgement {
         var malformed: [Finding] = []
         var certificates: [(place: Int, certificate: Certificate)] = []
         for (place, der) in presented.enumerated() {
             do throws(CertificateError) {
-                certificates.append((place, try Certificate(der: der)))
+                certificates.append((place, try memory.certificate(der)))
             } catch {
                 let reason =
                     switch error {
@@ -53,7 +56,8 @@ public struct Judgement: Sendable {
             others: certificates.dropFirst().map(\.certificate),
             anchors: anchors,
             asked: question,
-            malformed
+            malformed,
+            memory
         )
     }
 
@@ -62,10 +66,16 @@ public struct Judgement: Sendable {
         others: [Certificate],
         anchors: Anchors,
         asked question: Question,
-        _ malformed: [Finding]
+        _ malformed: [Finding],
+        _ memory: CertificateMemory
     ) -> Judgement {
         var candidates: [Candidate] = []
-        var search = PathSearch(presented: others, anchors: anchors, time: question.time)
+        var search = PathSearch(
+            presented: others,
+            anchors: anchors,
+            time: question.time,
+            memory: memory
+        )
         search.run(from: leaf) { path in
             let candidate = Candidate(path: path, findings: path.findings(asked: question))
             candidates.append(candidate)

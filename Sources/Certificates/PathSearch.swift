@@ -30,14 +30,16 @@ struct PathSearch {
     private let anchors: Anchors
     private let time: Moment
     private var steps = 0
-    private var known: [Link: Bool] = [:]
+    private var known: [SignatureLink: Bool] = [:]
+    private let memory: CertificateMemory
 
-    private struct Link: Hashable {
-        let subject: Certificate
-        let issuer: Certificate
-    }
-
-    init(presented: [Certificate], anchors: Anchors, time: Moment) {
+    init(
+        presented: [Certificate],
+        anchors: Anchors,
+        time: Moment,
+        memory: CertificateMemory
+    ) {
+        self.memory = memory
         var seen: Set<Certificate> = []
         presentedBySubject = Dictionary(
             grouping: presented.filter { seen.insert($0).inserted },
@@ -102,14 +104,15 @@ struct PathSearch {
     /// Nil where the budget is spent.
     private mutating func verify(_ subject: Certificate, signedBy issuer: Certificate) -> Bool? {
         steps += 1
-        let link = Link(subject: subject, issuer: issuer)
+        let link = SignatureLink(subject: subject, issuer: issuer)
         if steps <= PathSearch.stepLimit, let result = known[link] { return result }
         guard steps <= PathSearch.stepLimit, signatureChecks < PathSearch.budget else {
             isExhausted = true
             return nil
         }
         signatureChecks += 1
-        let result = subject.handle.isSigned(by: issuer.handle) == true
+        // What is remembered counts as well: a verdict must not depend on what came before.
+        let result = memory.isSigned(link)
         known[link] = result
         return result
     }

@@ -21,6 +21,9 @@ final class X509Handle: @unchecked Sendable {
         if used != der.count { return nil }
     }
 
+    /// Takes over a reference to a certificate that was parsed before.
+    init(adopting pointer: OpaquePointer) { unsafe self.pointer = pointer }
+
     deinit {
         // Safe: `init` got the one reference that this frees.
         unsafe X509_free(pointer)

@@ -26,6 +26,7 @@ final class Exchange {
     private let observer: HandshakeObserver
     private var headerLines: [[UInt8]] = []
     private var body: [UInt8] = []
+    /// Safe: each list is made and freed here, and libcurl reads it in between.
     private var lists: [UnsafeMutablePointer<curl_slist>] = unsafe []
     private let errorText: UnsafeMutablePointer<CChar>
 
@@ -35,7 +36,8 @@ final class Exchange {
     private static let headerLimit = 500
 
     /// Nil where the name is none, or libcurl has no memory.
-    init?(_ attempt: Attempt) {
+    init?(_ attempt: Attempt, memory: CertificateMemory) {
+        // Safe: the new handle and the new buffer belong to this object, and `deinit` frees both.
         guard let name = attempt.endpoint.reference, let easy = unsafe newEasyHandle() else {
             return nil
         }
@@ -43,7 +45,8 @@ final class Exchange {
         self.attempt = attempt
         observer = HandshakeObserver(
             expectedLeaf: attempt.expectedLeaf,
-            clientCertificate: attempt.clientCertificate
+            clientCertificate: attempt.clientCertificate,
+            memory: memory
         )
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -64,7 +67,10 @@ final class Exchange {
             case .dns(let dns): dns
             case .ip(let ip): ip.isIPv4 ? ip.description : "[\(ip)]"
             }
-        set(CURLOPT_URL, "\(endpoint.scheme.rawValue)://\(host):\(endpoint.port)\(attempt.path)")
+        // Where TLS comes first, what is spoken inside does not matter: the connection is enough.
+        let scheme =
+            endpoint.scheme.isUpgraded || endpoint.scheme == .http ? endpoint.scheme : .https
+        set(CURLOPT_URL, "\(scheme.rawValue)://\(host):\(endpoint.port)\(attempt.path)")
         set(CURLOPT_CONNECT_TO, ["::\(endpoint.authority)"])
         set(CURLOPT_PROXY, "")
         set(CURLOPT_NETRC, 0)
@@ -72,8 +78,6 @@ final class Exchange {
         set(CURLOPT_FRESH_CONNECT, 1)
         set(CURLOPT_FORBID_REUSE, 1)
         set(CURLOPT_SSL_SESSIONID_CACHE, 0)
-        // Weak suites are reported, not refused. libcurl would set its own list otherwise.
-        set(CURLOPT_SSL_CIPHER_LIST, "ALL:@SECLEVEL=0")
         set(CURLOPT_SSL_VERIFYHOST, 0)
         set(CURLOPT_SSL_VERIFYPEER, 0)
         set(CURLOPT_CAINFO, nil)
@@ -86,6 +90,7 @@ final class Exchange {
             set(CURLOPT_USERAGENT, "detour")
         } else {
             set(CURLOPT_CONNECT_ONLY, 1)
+            set(CURLOPT_SSL_ENABLE_ALPN, 0)
             if endpoint.scheme.isUpgraded { set(CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue)) }
         }
         if let password = attempt.password {
@@ -153,6 +158,7 @@ final class Exchange {
     }
 
     private func response() -> Evidence.Response? {
+        // Safe: the easy handle is alive as long as this object.
         let status = unsafe ccurl_number(handle, CURLINFO_RESPONSE_CODE)
         guard attempt.endpoint.scheme.isHTTP, status > 0 else { return nil }
         let version = unsafe ccurl_number(handle, CURLINFO_HTTP_VERSION)
@@ -176,6 +182,7 @@ final class Exchange {
 
     private func phases() -> Evidence.Phases {
         func seconds(_ info: CURLINFO) -> Double? {
+            // Safe: the easy handle is alive as long as this object.
             let microseconds = unsafe ccurl_time(handle, info)
             return microseconds > 0 ? Double(microseconds) / 1_000_000 : nil
         }
@@ -213,6 +220,7 @@ final class Exchange {
 
     // Setters. libcurl copies texts; lists and callbacks stay ours.
 
+    /// Safe: the easy handle is alive as long as this object, and all of this is on one thread.
     private var handle: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(easy) }
 
     private func set(_ option: CURLoption, _ value: Int) {
@@ -224,6 +232,7 @@ final class Exchange {
     }
 
     private func set(_ option: CURLoption, _ values: [String]) {
+        // Safe: libcurl copies the texts into the list, which `lists` keeps until `deinit`.
         var list: UnsafeMutablePointer<curl_slist>?
         for value in values { unsafe list = unsafe curl_slist_append(list, value) }
         guard let list = unsafe list else { return }

@@ -171,7 +171,7 @@ extension Finding.Kind {
         .http,
         "credential-withheld",
         .warning,
-        "a credential was not sent, because the endpoint's chain is not accepted",
+        "a credential was not sent, because no chain of the endpoint's is accepted",
         do: "Correct the chain first."
     )
     static let challengeUnsupported = Self(

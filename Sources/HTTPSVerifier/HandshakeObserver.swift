@@ -12,7 +12,11 @@ final class HandshakeObserver {
     /// A client certificate and its key in PEM.
     let clientCertificate: [UInt8]?
 
-    init(expectedLeaf: [UInt8]?, clientCertificate: [UInt8]?) {
+    private let memory: CertificateMemory
+    private var presented: [[UInt8]] = []
+
+    init(expectedLeaf: [UInt8]?, clientCertificate: [UInt8]?, memory: CertificateMemory) {
+        self.memory = memory
         self.expectedLeaf = expectedLeaf
         self.clientCertificate = clientCertificate
     }
@@ -51,9 +55,11 @@ final class HandshakeObserver {
         alert: { owner, _, description, wasReceived in
             // close_notify is how a connection ends well.
             guard wasReceived != 0, description != 0 else { return }
+            // Safe: OpenSSL hands back the owner that `observe` gave it.
             unsafe observer(owner)?.handshake?.alert = Int(description)
         },
         accepts: { owner, leaf, count in
+            // Safe: OpenSSL hands back the owner that `observe` gave it.
             guard let expected = unsafe observer(owner)?.expectedLeaf else { return 1 }
             // Safe: OpenSSL lends `count` octets for the length of the call.
             let isSame = unsafe UnsafeBufferPointer(start: leaf, count: count).elementsEqual(
@@ -71,9 +77,8 @@ final class HandshakeObserver {
     }
 
     private func certificatesCame(_ message: [UInt8], version: Int32) {
-        handshake?.chain = CertificateMessage.certificates(message, version: version).map {
-            base64($0)
-        }
+        presented = CertificateMessage.certificates(message, version: version)
+        handshake?.chain = presented.map { base64($0) }
     }
 
     private func certificateIsRequested(on ssl: OpaquePointer) {
@@ -93,6 +98,14 @@ final class HandshakeObserver {
 
     private func completed(on ssl: OpaquePointer) {
         handshake?.isComplete = true
+        // The handshake has parsed the chain, which takes longer than to judge it.
+        for (index, der) in presented.enumerated() where !memory.knows(der) {
+            // Safe: OpenSSL reads the octets during the call; the reference goes to the memory.
+            let parsed = unsafe der.withUnsafeBufferPointer {
+                unsafe copenssl_peer_certificate(ssl, Int32(index), $0.baseAddress, $0.count)
+            }
+            if let parsed = unsafe parsed { unsafe memory.adopt(parsed, der: der) }
+        }
         // Safe: the connection is alive during its callback; every text and buffer that it lends
         // is copied before the callback ends.
         handshake?.version = unsafe String(cString: SSL_get_version(ssl))
@@ -110,6 +123,7 @@ final class HandshakeObserver {
             handshake?.applicationProtocol = unsafe String(decoding: selected, as: UTF8.self)
         }
         var response: UnsafePointer<UInt8>?
+        // Safe: the connection lends `count` octets, which are copied at once.
         let count = unsafe copenssl_stapled_response(ssl, &response)
         if count > 0 {
             let staple = unsafe Array(UnsafeBufferPointer(start: response, count: count))

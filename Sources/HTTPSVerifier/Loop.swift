@@ -4,11 +4,13 @@ internal import CCurl
 @safe
 final class Loop: @unchecked Sendable {
     private let multi: OpaquePointer
+    /// Safe: keys are compared, never followed; each belongs to the exchange that it leads to.
     private var running: [OpaquePointer: Exchange] = unsafe [:]
 
     private static let initialised: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     init?() {
+        // Safe: a new handle belongs to this object alone, and `deinit` frees it.
         guard Loop.initialised, let multi = unsafe curl_multi_init() else { return nil }
         unsafe self.multi = OpaquePointer(multi)
         // Every connection is new, so none is worth keeping.
@@ -36,6 +38,7 @@ final class Loop: @unchecked Sendable {
     /// Lets connections go on, and hands out those that have ended.
     func turn(_ ended: (Exchange, CURLcode) -> Void) {
         var active: Int32 = 0
+        // Safe: all handles in `running` are alive, because their exchanges are.
         unsafe curl_multi_perform(handle, &active)
         var result = CURLE_OK
         while let easy = unsafe ccurl_ended(handle, &result) {
@@ -49,10 +52,12 @@ final class Loop: @unchecked Sendable {
 
     /// Sleeps until a connection wants something, somebody wakes the loop, or time passes.
     func wait(milliseconds: Int32) {
+        // Safe: no descriptors of ours are passed.
         unsafe curl_multi_poll(handle, nil, 0, milliseconds, nil)
     }
 
     /// Ends a wait. Any thread may call it (curl_multi_wakeup).
+    /// Safe: libcurl makes this one call from other threads part of its promise.
     func wake() { unsafe curl_multi_wakeup(handle) }
 
     private func remove(_ exchange: Exchange) {

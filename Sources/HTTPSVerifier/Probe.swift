@@ -51,7 +51,7 @@ final class Probe {
         evidence.redirectedFrom = previous.map { "\($0.evidence.name) \($0.evidence.authority)" }
     }
 
-    func connect(_ options: Verifier.Options) -> Exchange? {
+    func connect(_ options: Verifier.Options, _ memory: CertificateMemory) -> Exchange? {
         attempts += 1
         var attempt = Attempt(
             endpoint: endpoint,
@@ -65,7 +65,7 @@ final class Probe {
         if password != nil || clientCertificate != nil {
             attempt.expectedLeaf = evidence.handshake?.certificates.first
         }
-        exchange = Exchange(attempt)
+        exchange = Exchange(attempt, memory: memory)
         return exchange
     }
 
@@ -105,7 +105,12 @@ final class Probe {
 
     // Challenges.
 
-    func nextStep(_ verifier: Verifier, at time: Moment, _ loop: Loop) -> Step {
+    func nextStep(
+        _ verifier: Verifier,
+        at time: Moment,
+        _ loop: Loop,
+        _ memory: CertificateMemory
+    ) -> Step {
         if needsConnection {
             needsConnection = false
             return .connect
@@ -119,7 +124,7 @@ final class Probe {
                 evidence,
                 requirements,
                 at: time,
-                isJudged: hasHandler || hasCredential
+                memory: hasHandler || hasCredential ? memory : nil
             )
         while !remaining.isEmpty {
             let space = remaining.removeFirst()
@@ -202,7 +207,7 @@ final class Probe {
             return false
         }
         let isTrusted =
-            space.scheme == .http || space.serverTrust?.isAccepted == true
+            space.serverTrust?.isAccepted == true
             || requirements.allowsInvalid || evidence.isTrustedByHandler
         guard isTrusted else {
             record(space, .withheld)

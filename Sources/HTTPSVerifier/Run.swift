@@ -10,6 +10,7 @@ final class Run {
     private let progress: ((Verifier.Progress) -> Void)?
     private let time: Moment
     private let began: Double
+    private let memory = CertificateMemory()
     private var queue: [Probe] = []
     private var waiting: [Probe] = []
     private var active: [ObjectIdentifier: Probe] = [:]
@@ -27,6 +28,8 @@ final class Run {
     }
 
     func report(on list: TargetList) -> Report {
+        let wasOpen = ccurl_hold_sigpipe()
+        defer { ccurl_release_sigpipe(wasOpen) }
         var warnings: [AnchorWarning] = []
         for target in list.targets {
             let requirements = verifier.policy.requirements(for: target.name)
@@ -72,7 +75,7 @@ final class Run {
 
     private func startProbes(_ now: Double) {
         while active.count < max(1, verifier.options.jobs), let probe = queue.popLast() {
-            guard let exchange = probe.connect(verifier.options) else {
+            guard let exchange = probe.connect(verifier.options, memory) else {
                 probe.fail(stage: "dns", "\(probe.endpoint.name) is not a host name", time: time)
                 finish(probe)
                 continue
@@ -99,7 +102,7 @@ final class Run {
     /// Goes on after an exchange, or after a challenge was resolved: to the next challenge, to
     /// another connection with a credential, or to the end.
     private func advance(_ probe: Probe) {
-        switch probe.nextStep(verifier, at: time, loop) {
+        switch probe.nextStep(verifier, at: time, loop, memory) {
         case .connect:
             queue.append(probe)
         case .ask(let challenge):
@@ -174,7 +177,8 @@ final class Run {
             probe.evidence,
             against: probe.requirements,
             at: time,
-            baseline: verifier.baseline
+            baseline: verifier.baseline,
+            memory: memory
         )
         finished.append(verification)
         verifier.log(

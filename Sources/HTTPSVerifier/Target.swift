@@ -67,6 +67,29 @@ public struct TargetList: Sendable {
     }
 }
 
+extension TargetList {
+    /// The list without names that no pattern of `only` fits, or that one of `except` does; and
+    /// with other ports, where some are given.
+    public func selecting(
+        only: [NamePattern],
+        except: [NamePattern],
+        ports: [UInt16] = []
+    ) -> TargetList {
+        func isWanted(_ name: String) -> Bool {
+            (only.isEmpty || only.contains { $0.matches(name) })
+                && !except.contains { $0.matches(name) }
+        }
+        var list = TargetList(
+            targets: targets.filter { isWanted($0.name) },
+            skipped: skipped.filter { isWanted($0.name) }
+        )
+        if !ports.isEmpty {
+            for index in list.targets.indices { list.targets[index].ports = ports }
+        }
+        return list
+    }
+}
+
 /// Something that is overridden but not verified.
 public struct SkippedTarget: Sendable, Hashable {
     /// The name as it is written.

@@ -22,7 +22,8 @@ public struct Verification: Sendable {
         _ evidence: Evidence,
         against requirements: Requirements,
         at time: Moment,
-        baseline: Baseline = Baseline()
+        baseline: Baseline = Baseline(),
+        memory: CertificateMemory = CertificateMemory()
     ) -> Verification {
         var judgement: Judgement?
         var findings: [Finding] = []
@@ -30,7 +31,8 @@ public struct Verification: Sendable {
             let judged = Judgement.judge(
                 chain: handshake.certificates,
                 anchors: requirements.anchors,
-                asked: requirements.question(evidence, at: time)
+                asked: requirements.question(evidence, at: time),
+                memory: memory
             )
             findings = judged.findings
             judgement = judged
@@ -77,7 +79,7 @@ public struct Verification: Sendable {
         self.accepted = accepted
         self.isWaived = isWaived
         self.clients = clients
-        name = "\(evidence.name) at \(evidence.authority)"
+        name = (evidence.name.isEmpty ? "a chain" : evidence.name) + " at \(evidence.authority)"
     }
 
     /// Findings of a severity that the baseline does not accept.

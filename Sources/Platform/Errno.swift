@@ -47,6 +47,10 @@ public struct Errno: Error, RawRepresentable, Hashable, Sendable, BitwiseCopyabl
     public static let noBufferSpace = Errno(rawValue: ENOBUFS)
     /// The kernel is out of memory (ENOMEM).
     public static let outOfMemory = Errno(rawValue: ENOMEM)
+    /// Something of that name is there already (EEXIST).
+    public static let fileExists = Errno(rawValue: EEXIST)
+    /// The disk is full (ENOSPC).
+    public static let noSpace = Errno(rawValue: ENOSPC)
     /// There is no such file (ENOENT).
     public static let noSuchFile = Errno(rawValue: ENOENT)
     /// A directory stands where a file should (EISDIR).

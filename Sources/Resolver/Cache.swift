@@ -1,4 +1,4 @@
-import DNS
+public import DNS
 import Synchronization
 
 /// What upstreams answered, shared by all workers: shards with a lock each, within a byte budget.
@@ -64,7 +64,33 @@ public final class Cache: Sendable {
     /// How many answers are kept.
     public var count: Int { shards.reduce(0) { $0 + $1.state.withLock { $0.count } } }
 
+    /// Forgets all answers, and gives how many there were.
+    @discardableResult
+    public func removeAll() -> Int { remove { _ in true } }
+
+    /// Forgets the answers to questions about a name, or also about all names below it; gives how
+    /// many there were. Complexity: O(answers).
+    @discardableResult
+    public func remove(_ name: Name, includingBelow: Bool) -> Int {
+        let suffix = name.foldedOctets
+        return remove { $0.count == suffix.count || includingBelow ? $0.ends(with: suffix) : false }
+    }
+
+    private func remove(where matches: (Span<UInt8>) -> Bool) -> Int {
+        shards.reduce(0) { $0 + $1.state.withLock { $0.remove(where: matches) } }
+    }
+
     private func shard(_ hash: UInt64) -> Shard {
         shards[Int(truncatingIfNeeded: hash >> 24) & (shards.count - 1)]
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether this name, in wire format, is another or lies below it.
+    fileprivate func ends(with suffix: [UInt8]) -> Bool {
+        var start = 0
+        while count - start > suffix.count { start += Int(self[start]) + 1 }
+        guard count - start == suffix.count else { return false }
+        return extracting(start..<count).hasSameOctets(as: suffix.span)
     }
 }

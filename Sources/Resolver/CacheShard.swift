@@ -120,6 +120,26 @@ struct CacheShard: ~Copyable {
         octets[offset] = octet
     }
 
+    /// Drops the entries whose folded names match, and gives how many they were.
+    mutating func remove(where matches: (Span<UInt8>) -> Bool) -> Int {
+        var found: [(start: Int, hash: UInt64)] = []
+        for slot in 0..<table.slotCount {
+            guard let start = table.start(ofOccupiedSlot: slot) else { continue }
+            let name = start + CacheEntry.headerSize
+            let octets = octets.span
+            if matches(octets.extracting(name..<(name + Int(octets[start + 31])))) {
+                found.append((start, octets.word(at: start + 8)))
+            }
+        }
+        for (start, hash) in found {
+            // Each removal may move others to other slots.
+            guard let slot = table.slot(ofEntryAt: start, hash: hash) else { continue }
+            set(octets.span[start + 28] | CacheEntry.Flags.dead.rawValue, at: start + 28)
+            table.remove(slot: slot, in: octets)
+        }
+        return found.count
+    }
+
     // MARK: Making room
 
     private mutating func place(_ size: Int, inMain: Bool) -> Int {

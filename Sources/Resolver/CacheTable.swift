@@ -32,6 +32,12 @@ struct CacheTable: ~Copyable {
     /// Where the entry in a slot stands.
     func start(ofSlot slot: Int) -> Int { CacheTable.start(slots.span.word(at: slot * 8)) }
 
+    /// Where the entry in a slot stands; nil for a free one.
+    func start(ofOccupiedSlot slot: Int) -> Int? {
+        let word = slots.span.word(at: slot * 8)
+        return word == 0 ? nil : CacheTable.start(word)
+    }
+
     /// The slot of the entry for a question, or nil.
     func slot(
         of key: CacheKey,

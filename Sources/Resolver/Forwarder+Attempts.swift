@@ -114,6 +114,8 @@ extension Forwarder {
         pending.insert(number, in: &exchanges)
         outbox.append(number)
         counts.attempts &+= 1
+        health[upstream].counts.queries &+= 1
+        if index > 0 { health[upstream].counts.hedges &+= 1 }
     }
 
     // MARK: Time

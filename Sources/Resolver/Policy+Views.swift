@@ -83,12 +83,14 @@ struct Horizon: Sendable {
     /// In the order of trial: the longest network, at equal length those that name our address.
     private let selectors: [Selector]
 
-    init(base: [Policy.Layer], views: [Policy.View]) {
+    init(base: [Policy.Layer], views: [Policy.View], runtime: Policy.Runtime) {
+        let base = (runtime.base.map { [$0] } ?? []) + base
         var layers = base
         var sights = [Horizon.sight(of: layers, 0..<base.count)]
         var selectors: [Selector] = []
         for (index, view) in views.enumerated() {
             let start = layers.count
+            if let layer = runtime.views[view.name] { layers.append(layer) }
             layers += view.layers + base
             sights.append(Horizon.sight(of: layers, start..<layers.count, view))
             let any = [IPPrefix(IPAddress(high: 0, low: 0), length: 0)]

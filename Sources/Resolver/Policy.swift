@@ -5,6 +5,10 @@ public import Zones
 public final class Policy: Sendable {
     /// What some clients see instead of the base; the longest network wins.
     public let views: [View]
+    /// The base's layers of files.
+    let layers: [Layer]
+    /// What stands before the files.
+    public let runtime: Runtime
     /// What each of them sees, the base first.
     let horizon: Horizon
     /// Who is served; everybody else gets REFUSED.
@@ -29,10 +33,13 @@ public final class Policy: Sendable {
         groups: [UpstreamGroup] = [],
         forwardRules: [ForwardRule] = [],
         allowed: [IPPrefix] = IPPrefix.privateNetworks,
-        settings: Settings = Settings()
+        settings: Settings = Settings(),
+        runtime: Runtime = Runtime()
     ) {
         self.views = views
-        horizon = Horizon(base: layers, views: views)
+        self.layers = layers
+        self.runtime = runtime
+        horizon = Horizon(base: layers, views: views, runtime: runtime)
         self.upstreams = upstreams
         let everybody = UpstreamGroup(members: Array(upstreams.indices))
         self.groups = upstreams.isEmpty ? [] : groups.isEmpty ? [everybody] : groups
@@ -44,6 +51,43 @@ public final class Policy: Sendable {
         self.allowed = allowed
         self.settings = settings
     }
+
+    /// The same policy with other layers before its files, which it shares. Complexity: O(views).
+    public func placing(_ runtime: Runtime, generation: UInt32) -> Policy {
+        Policy(self, runtime, generation)
+    }
+
+    private init(_ other: Policy, _ runtime: Runtime, _ generation: UInt32) {
+        views = other.views
+        layers = other.layers
+        self.runtime = runtime
+        horizon = Horizon(base: layers, views: views, runtime: runtime)
+        upstreams = other.upstreams
+        groups = other.groups
+        partitions = other.partitions
+        forwardRules = other.forwardRules
+        allowed = other.allowed
+        var settings = other.settings
+        settings.generation = generation
+        self.settings = settings
+    }
+
+    /// Layers that are made while the server runs, and go before all files of their view.
+    public struct Runtime: Sendable {
+        /// The base's.
+        public var base: Layer?
+        /// Each view's, by its name; those of views that are not there are left out.
+        public var views: [String: Layer]
+
+        /// Layers for the base and for views.
+        public init(base: Layer? = nil, views: [String: Layer] = [:]) {
+            self.base = base
+            self.views = views
+        }
+    }
+
+    /// Counts policies; the serial of synthesized SOA records.
+    public var generation: UInt32 { settings.generation }
 
     /// A compiled layer of zones, shared between workers and between policies that both have it.
     public final class Layer: Sendable {

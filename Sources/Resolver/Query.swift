@@ -72,7 +72,10 @@ struct Query: BitwiseCopyable {
                 query.hasEDNS = true
                 query.wantsDNSSEC = edns.wantsDNSSEC
                 if let range = edns.payload(of: .clientSubnet, in: message) {
-                    let subnet = try ClientSubnet(parsing: message, at: range)
+                    // The question could be read; it is the option that means nothing.
+                    guard let subnet = try? ClientSubnet(parsing: message, at: range) else {
+                        return .error(.formatError, query, echoesQuestion: true)
+                    }
                     // Families that are not IP mean nothing here.
                     query.subnet = subnet.family == 1 || subnet.family == 2 ? subnet : nil
                 }

@@ -32,6 +32,7 @@ extension Resolver {
             counts.stale &+= 1
             response.error = .staleAnswer
         }
+        if owner == Header.size { source = isFresh ? isHit ? .cache : .upstream : .stale }
         if found == .entryWorthRefreshing, !forwarder.isDown(group: asked.group) {
             counts.prefetched &+= 1
             forwarder.refresh(target, asked, at: now)
@@ -147,8 +148,10 @@ extension Resolver {
         var position = start
         var alias = -1
         var first: RecordType?
+        var mark = writer.count
         do throws(WireError) {
             for _ in 0..<Int(entry.answerCount) {
+                mark = writer.count
                 let record = try ResourceRecord(
                     parsing: message.span.extracting(0..<end),
                     at: position
@@ -180,6 +183,8 @@ extension Resolver {
                 }
             }
         } catch {
+            // Of an alias that did not fit, a part is there.
+            writer.rewind(to: mark)
             response.isTruncated = true
             return .done
         }

@@ -15,6 +15,7 @@ extension Resolver {
         if owner == Header.size {
             response.isAuthoritative = true
             counts.overridden &+= 1
+            source = .override
             explain(index, lookup, query, &response)
         }
         switch lookup.kind {

@@ -47,6 +47,7 @@ extension Resolver {
         case .drop:
             return .drop
         case .tcpOnly where !query.isStream:
+            response.isAuthoritative = true
             response.isTruncated = true
             return .done
         case .forward, .tcpOnly, .notOwned:

@@ -125,7 +125,10 @@ extension Resolver {
             let asked = question.span.extracting(0..<waiter.query.questionSize)
             guard (try? target.read(from: asked, at: 0)) != nil else { continue }
             let disposition = respond(to: waiter, question: asked, at: now, into: &reply)
-            if case .respond(let count) = disposition { return (waiter.client, count) }
+            if log.interval > 0 { note(disposition, of: waiter, asked, reply.span, at: now) }
+            guard case .respond(let count) = disposition else { continue }
+            latencies.add(from: waiter.arrivedAt, to: now)
+            return (waiter.client, count)
         }
     }
 

@@ -30,6 +30,11 @@ public struct Resolver: ~Copyable {
     var entry = OctetStore(count: Cache.largestEntry)
     var message = OctetStore(count: Cache.largestEntry)
     var counts = ResolverStatistics()
+    /// What the answer at hand is made of.
+    var source = AnswerSource.none
+    var log = QueryLog()
+    /// How long clients waited whose question went upstream.
+    public internal(set) var latencies = LatencyHistogram()
     /// The cache has something for the name at hand, but past its TTL.
     var hasStale = false
 
@@ -94,13 +99,20 @@ public struct Resolver: ~Copyable {
             if query.class == .chaos, isServed(client) {
                 return answerChaos(query, question, into: &reply)
             }
-            guard query.class == .in, isServed(client) else {
-                counts.refused &+= 1
-                let error: ExtendedError = query.class == .in ? .prohibited : .notSupported
-                return refuse(query, question, .refused, error, into: &reply)
-            }
             let waiter = Waiter(client: client, query: query, arrivedAt: now)
-            return respond(to: waiter, question: question, at: now, into: &reply)
+            let disposition: Disposition
+            if query.class == .in, isServed(client) {
+                disposition = respond(to: waiter, question: question, at: now, into: &reply)
+            } else {
+                counts.refused &+= 1
+                source = .none
+                let error: ExtendedError = query.class == .in ? .prohibited : .notSupported
+                disposition = refuse(query, question, .refused, error, into: &reply)
+            }
+            if log.interval > 0 {
+                note(disposition, of: waiter, question, reply.span, at: now)
+            }
+            return disposition
         }
     }
 
@@ -145,6 +157,7 @@ public struct Resolver: ~Copyable {
         var writer = MessageWriter(&reply, count: Header.size, limit: limit)
         guard (try? writer.append(question)) != nil else { return .drop }
         var response = Response()
+        source = .none
         explanation.clear()
         sight = horizon.sight(for: waiter.client)
         switch decide(waiter, question: question, at: now, response: &response, writer: &writer) {
@@ -251,6 +264,10 @@ public struct Resolver: ~Copyable {
             }
             if case .pass = step, isSpecial {
                 step = answerSpecial(query, owner, &response, &writer)
+                if owner == Header.size, case .done = step {
+                    counts.special &+= 1
+                    source = .special
+                }
             }
             var asked: Forwarder.Question?
             if case .pass = step {

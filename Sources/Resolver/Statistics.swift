@@ -31,6 +31,22 @@ public struct ResolverStatistics: Sendable, Equatable {
     /// Answers that were fetched anew before their TTL was over.
     public var prefetched: UInt64 = 0
 
+    /// Answered for names that never leave the machine.
+    public var special: UInt64 = 0
+
     /// No counts.
     public init() {}
+
+    /// Adds another resolver's counts.
+    public static func += (a: inout ResolverStatistics, b: ResolverStatistics) {
+        for field in fields { a[keyPath: field] &+= b[keyPath: field] }
+    }
+
+    private static var fields: [WritableKeyPath<ResolverStatistics, UInt64>] {
+        [
+            \.queries, \.overridden, \.cacheHits, \.waited, \.refused, \.malformed, \.failed,
+            \.dropped, \.upstreamQueries, \.mismatches, \.doubtful, \.shed, \.loops, \.stale,
+            \.prefetched, \.special,
+        ]
+    }
 }

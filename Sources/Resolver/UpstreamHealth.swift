@@ -19,6 +19,9 @@ struct UpstreamHealth {
     /// Until when truncated answers are fetched from others.
     private var streamAvoidedUntil = Instant(nanoseconds: 0)
 
+    /// What is only told, and decides nothing.
+    var counts = UpstreamCounts()
+
     /// One loss is nothing, two are bad luck; and a burst of losses within a moment is one event:
     /// what one name suffers must not count as the upstream's state.
     private static let missesUntilDown = 3
@@ -55,6 +58,8 @@ struct UpstreamHealth {
         misses = 0
         isDown = false
         lastAnswerAt = now
+        counts.answers &+= 1
+        counts.latencies.add(from: sentAt, to: now)
     }
 
     /// What came was an answer, and no failure.
@@ -74,6 +79,7 @@ struct UpstreamHealth {
     /// An answer did not come when expected. It counts only where the upstream has answered nothing
     /// since: what one name suffers is not the upstream's fault.
     mutating func missed(_ sentAt: Instant, at now: Instant) {
+        counts.losses &+= 1
         guard lastAnswerAt < sentAt else { return }
         if misses == 0 { firstMissAt = sentAt }
         misses += 1

@@ -8,6 +8,10 @@ enum Command: Sendable {
     case adopt(Policy)
     /// Add what you have done to a report.
     case report(Report)
+    /// Note one query in so many for the log; 0: none.
+    case logQueries(UInt32)
+    /// Hand over the queries that you have noted.
+    case exchangeLog(QueryExchange)
     /// Take no more queries, answer those that are in flight, and end.
     case stop
 }
@@ -36,28 +40,3 @@ final class Mailbox: Sendable {
     }
 }
 
-/// The statistics of all workers, as each adds its own.
-final class Report: Sendable {
-    private let state: Mutex<(sum: Statistics, outstanding: Int)>
-    private let isComplete: Wakeup
-
-    init(workers: Int) throws(Errno) {
-        state = Mutex((Statistics(), workers))
-        isComplete = try Wakeup()
-    }
-
-    func add(_ statistics: Statistics) {
-        let isLast = state.withLock { state in
-            state.sum = state.sum + statistics
-            state.outstanding -= 1
-            return state.outstanding == 0
-        }
-        if isLast { isComplete.signal() }
-    }
-
-    /// The sum, once all have added theirs; or what there is after so long.
-    func wait(milliseconds: Int32) -> Statistics {
-        _ = isComplete.wait(milliseconds: milliseconds)
-        return state.withLock { $0.sum }
-    }
-}

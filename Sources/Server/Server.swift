@@ -10,7 +10,11 @@ public final class Server: Sendable {
     /// The addresses that are served, over UDP and TCP.
     public let addresses: [SocketAddress]
 
+    /// The queries that workers note for a log; see `logQueries`.
+    public let queryFeed: QueryFeed
+
     private let seats: [Seat]
+    private let exchanges: [QueryExchange]
     private let threads: Mutex<FixedArray<Thread?>>
     private let current: Mutex<Policy>
 
@@ -39,7 +43,10 @@ public final class Server: Sendable {
                 )
             )
         }
+        let feed = try QueryFeed()
         let threads = try Server.start(seats)
+        queryFeed = feed
+        exchanges = seats.map { _ in QueryExchange(feed) }
         self.addresses = addresses
         self.seats = seats
         self.threads = Mutex(threads)
@@ -72,10 +79,35 @@ public final class Server: Sendable {
     }
 
     /// What all workers have done so far. Waits for each to finish its turn, a second at most.
-    public func statistics() throws(Errno) -> Statistics {
+    public func statistics() throws(Errno) -> Statistics { try report().server }
+
+    /// What all workers have done so far, in full. Waits as `statistics` does.
+    public func report() throws(Errno) -> ServerReport {
         let report = try Report(workers: seats.count)
         for seat in seats { seat.add(to: report) }
         return report.wait(milliseconds: 1000)
+    }
+
+    /// Lets the workers note one query in `interval` from now on; 0: none.
+    ///
+    /// A worker never waits for the reader: what finds no room is counted and dropped.
+    public func logQueries(every interval: UInt32) {
+        for (seat, exchange) in zip(seats, exchanges) {
+            // First, so that there is room.
+            if interval > 0 { seat.mailbox.post(.exchangeLog(exchange)) }
+            seat.mailbox.post(.logQueries(interval))
+        }
+    }
+
+    /// Asks the workers to hand over what they have noted; `queryFeed` is signalled as they do.
+    public func collectQueries() {
+        for (seat, exchange) in zip(seats, exchanges) { seat.mailbox.post(.exchangeLog(exchange)) }
+    }
+
+    /// Calls `body` with each batch that was handed over since; one reader at a time.
+    public func readQueries(_ body: (borrowing QueryBatch) -> Void) {
+        queryFeed.wakeup.clear()
+        for exchange in exchanges { exchange.read(body) }
     }
 
     /// Takes no more queries, answers those that are in flight, for `Settings.graceMilliseconds`
@@ -107,7 +139,7 @@ public final class Server: Sendable {
 private final class Seat: Sendable {
     let mailbox: Mailbox
     private let worker: Mutex<Worker?>
-    private let result = Mutex<Statistics?>(nil)
+    private let result = Mutex<ServerReport?>(nil)
 
     init(
         listeningOn sockets: consuming WorkerSockets,
@@ -142,7 +174,7 @@ private final class Seat: Sendable {
     /// The body of the worker's thread.
     func serve() {
         guard var worker = worker.withLock({ $0.take() }) else { return }
-        let statistics = worker.run()
-        result.withLock { $0 = statistics }
+        let report = worker.run()
+        result.withLock { $0 = report }
     }
 }

@@ -54,10 +54,22 @@ extension Worker {
                 upstreamStreams.adopt(resolver.upstreams)
             case .report(let report):
                 statistics.connectionsOpen = UInt64(connections.openCount)
-                report.add(statistics)
+                report.add(self.report)
+            case .logQueries(let interval): resolver.logQueries(every: interval)
+            case .exchangeLog(let exchange): exchange.exchange(with: &resolver)
             case .stop: beginStopping()
             }
         }
+    }
+
+    var report: ServerReport {
+        ServerReport(
+            server: statistics,
+            resolver: resolver.statistics,
+            latencies: resolver.latencies,
+            upstreams: resolver.upstreamStatistics,
+            workers: 1
+        )
     }
 
     /// Takes what has arrived, and nothing more.

@@ -79,7 +79,7 @@ struct Worker: ~Copyable {
     }
 
     /// Serves until the mailbox says stop, and gives what was done.
-    mutating func run() -> Statistics {
+    mutating func run() -> ServerReport {
         while !isFinished {
             let count = poller.wait(until: nextDeadline, now: now.nanoseconds)
             now = Instant(nanoseconds: Clock.monotonic)
@@ -91,7 +91,7 @@ struct Worker: ~Copyable {
             while sendUpstream() || sendReplies() || resolver.hasUnsent {}
         }
         statistics.connectionsOpen = 0
-        return statistics
+        return report
     }
 
     mutating func dispatch(_ token: Poller.Token, _ readiness: Poller.Readiness) {

@@ -73,14 +73,6 @@ extension ZoneIndex {
         }
     }
 
-    /// Whether the layer owns names below this one: an upstream's NXDOMAIN must not hide them.
-    public func hasNames(below name: borrowing FoldedName) -> Bool {
-        guard let node = node(of: name, fromLabel: 0) else {
-            return self.node(of: name, fromLabel: 0, isWildcard: true) != nil
-        }
-        return flags(of: node).contains(.hasDescendants)
-    }
-
     // MARK: Override zones: the exact name, else the longest wildcard
 
     private func sparseLookup(_ name: borrowing FoldedName, type: RecordType) -> Lookup {
@@ -194,14 +186,6 @@ extension ZoneIndex {
             label &+= 1
         }
         return Lookup(.notOwned)
-    }
-
-    /// The node of a name as it is written: an asterisk is a label like any other (RFC 4592, 2.1.1),
-    /// but the node that it is the first label of is kept as the wildcard above the rest.
-    private func ownNode(of name: borrowing FoldedName, fromLabel label: Int) -> Node? {
-        name.isWildcard(atLabel: label)
-            ? node(of: name, fromLabel: label &+ 1, isWildcard: true)
-            : node(of: name, fromLabel: label)
     }
 
     // MARK: Authoritative zones: RFC 1034 4.3.2 with RFC 4592 and RFC 6672

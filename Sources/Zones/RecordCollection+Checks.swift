@@ -15,6 +15,7 @@ extension ZoneCheck {
         case .multicastName, .preloadedDomain: 6
         case .aliasLoop, .shadowed, .duplicate, .rrsetTooLarge: 7
         case .nameServerTrigger, .badTrigger: 7
+        case .overDatagram, .needsSignedZone, .wildcardAlone, .serviceAtWildcard: 8
         }
     }
 }

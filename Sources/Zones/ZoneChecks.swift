@@ -36,6 +36,14 @@ public enum ZoneCheck: Equatable, Sendable {
     case nameServerTrigger
     /// A name below `rpz-ip` or `rpz-client-ip` that is no address block; it is left out.
     case badTrigger
+    /// An RRset that is cut over UDP, with the octets of a response that holds it.
+    case overDatagram(RecordType, octets: Int)
+    /// Records that mean something in a signed zone only, which an override is not.
+    case needsSignedZone(RecordType)
+    /// A wildcard whose own name, here, is not owned.
+    case wildcardAlone(Name)
+    /// Records at a wildcard that are asked for at underscore names, which it does not match.
+    case serviceAtWildcard(RecordType)
     /// A name under `local`, which clients ask by multicast (RFC 6762).
     case multicastName
     /// A name under a top-level domain that browsers enter by HTTPS only.
@@ -63,6 +71,14 @@ public enum ZoneCheck: Equatable, Sendable {
             "\(name) is a trigger on name servers, which a forwarder never sees; it is left out"
         case .badTrigger:
             "\(name) is no address block; write it as 24.0.2.0.192.rpz-ip or 48.zz.2.db8.2001.rpz-ip"
+        case .overDatagram(let type, let octets):
+            "the \(type) records of \(name) take \(octets) octets; over UDP, 1232 are sent"
+        case .needsSignedZone(let type):
+            "\(name) has \(type) records, which only a signed zone can use: an override is not one"
+        case .wildcardAlone(let above):
+            "\(name) does not match \(above) itself, which is forwarded; give it an entry of its own"
+        case .serviceAtWildcard(let type):
+            "\(type) is asked for at names with an underscore, which \(name) does not match"
         case .multicastName: "clients ask for \(name) by multicast, not here (.local)"
         case .preloadedDomain: "browsers open \(name) by HTTPS only; it needs a certificate"
         }

@@ -125,6 +125,14 @@ public struct ZoneIndex: ~Copyable, Sendable {
         }
     }
 
+    /// The node of a name as it is written: an asterisk is a label like any other (RFC 4592, 2.1.1),
+    /// but the node that it is the first label of is kept as the wildcard above the rest.
+    func ownNode(of name: borrowing FoldedName, fromLabel label: Int) -> Node? {
+        name.isWildcard(atLabel: label)
+            ? node(of: name, fromLabel: label &+ 1, isWildcard: true)
+            : node(of: name, fromLabel: label)
+    }
+
     func flags(of node: Node) -> NodeFlags { NodeFlags(rawValue: store.span[node.offset + 1]) }
 
     /// What the node does instead of answering with its records.

@@ -7,7 +7,9 @@ enum Command {
             (
                 "verify", "verify overridden endpoints, a chain, stored evidence or a suite",
                 Verify.run
-            )
+            ),
+            ("check", "check a configuration and its zones", Check.run),
+            ("explain", "say why a name is answered as it is", Explain.run),
         ]
 
     static func run(_ arguments: [String]) -> Int32 {
@@ -28,7 +30,10 @@ enum Command {
 
     private static var usage: String {
         "usage: detour COMMAND …\n"
-            + all.map { "  \($0.name)  \($0.summary)\n" }.joined()
+            + all.map {
+                "  \($0.name)" + String(repeating: " ", count: 9 - $0.name.utf8.count)
+                    + "\($0.summary)\n"
+            }.joined()
             + "detour COMMAND --help says more."
     }
 }

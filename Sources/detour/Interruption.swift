@@ -15,6 +15,7 @@ struct Interruption {
     /// Calls `stop` on a thread of its own when a signal comes. Must be called before other
     /// threads start: they inherit that both signals are blocked.
     static func watch(_ stop: @escaping @Sendable () -> Void) -> Interruption {
+        // Safe: the set is a local of this call.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe sigaddset(&signals, SIGINT)

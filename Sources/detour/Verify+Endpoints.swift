@@ -11,7 +11,11 @@ extension Verify {
         var general = Requirements(anchors: anchors)
         general.profile = options.profile
         let policy = Policy(general: general)
-        let list = try Overrides.targets(options)
+        let list = try Overrides.targets(options).selecting(
+            only: options.only.map { NamePattern($0) },
+            except: options.except.map { NamePattern($0) },
+            ports: options.ports
+        )
         return try verify(list, policy, options, baseline)
     }
 

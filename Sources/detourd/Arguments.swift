@@ -46,8 +46,8 @@ struct Arguments {
             case "--config": file = try value()
             case "--control": control = try value()
             case "--listen": listen.append(try Arguments.address(try value(), word, port: 53))
-            case "--zone": zones.append(Arguments.file(try value(), .override))
-            case "--hosts": zones.append(Arguments.file(try value(), .hosts))
+            case "--zone": zones.append(ZoneFile(path: try value(), kind: .override))
+            case "--hosts": zones.append(ZoneFile(path: try value(), kind: .hosts))
             case "--authoritative": zones.append(try Arguments.zone(try value(), .authoritative))
             case "--rpz": zones.append(try Arguments.zone(try value(), .rpz))
             case "--upstream":
@@ -82,25 +82,14 @@ struct Arguments {
         return address
     }
 
-    private static func file(_ path: String, _ kind: ZoneKind, origin: Name = .root) -> ZoneFile {
-        let label = path.split(separator: "/").last.map(String.init) ?? path
-        return ZoneFile(
-            path: path,
-            source: ZoneSource(kind: kind, label: label, origin: origin)
-        )
-    }
-
     private static func zone(_ text: String, _ kind: ZoneKind) throws(UsageError) -> ZoneFile {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[1].isEmpty,
-            let origin = try? Name(scanning: String(parts[0]))
-        else {
+        guard let file = ZoneFile(flag: text, kind: kind) else {
             throw UsageError(
                 sentence: "--\(kind) \(text): write the zone's name, '=' and its file, as in "
                     + "example.com=zones/example.com.zone"
             )
         }
-        return file(String(parts[1]), kind, origin: origin)
+        return file
     }
 
     private static func prefix(_ text: String) throws(UsageError) -> IPPrefix {

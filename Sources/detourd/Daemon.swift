@@ -91,19 +91,8 @@ enum Daemon {
         on sockets: consuming ListeningSockets,
         _ signals: borrowing SignalDescriptor
     ) -> Int32 {
-        let upstreams: [SocketAddress]
-        if let given = configuration.upstreams {
-            guard let scanned = addresses(given, log) else { return Status.configuration }
-            upstreams = scanned
-        } else {
-            upstreams = SystemResolvers.read(except: sockets.addresses)
-            if upstreams.isEmpty {
-                log.write(
-                    .warning,
-                    "/etc/resolv.conf names no other resolver: what is not an override is "
-                        + "REFUSED; give one with --upstream"
-                )
-            }
+        guard let upstreams = upstreams(of: configuration, besides: sockets.addresses, log) else {
+            return Status.configuration
         }
         let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
         report(loaded, log)
@@ -115,14 +104,32 @@ enum Daemon {
             announce(server, loaded, upstreams, log)
             let reloader = Reloader(
                 arguments: arguments,
-                configuration: configuration,
-                upstreams: upstreams
+                configuration: configuration
             )
             return wait(signals, server, reloader, log)
         } catch {
             log.write(.error, "cannot start: \(error)")
             return Status.system
         }
+    }
+
+    /// Where everything is forwarded to that has no rule of its own: what is configured, or the
+    /// system's resolvers, ourselves left out. Nil, with a message, where an interface is missing.
+    static func upstreams(
+        of configuration: Configuration,
+        besides ours: [SocketAddress],
+        _ log: Log
+    ) -> [SocketAddress]? {
+        if let given = configuration.upstreams { return addresses(given, log) }
+        let upstreams = SystemResolvers.read(except: ours)
+        if upstreams.isEmpty {
+            log.write(
+                .warning,
+                "/etc/resolv.conf names no other resolver: what is not an override is REFUSED; "
+                    + "give one with --upstream"
+            )
+        }
+        return upstreams
     }
 
     /// Addresses as the kernel takes them; nil, with a message, where an interface is missing.

@@ -8,14 +8,11 @@ struct Reloader {
     let arguments: Arguments
     /// What was read last, and is in force but for what needs a restart.
     private(set) var configuration: Configuration
-    /// The base's upstreams, which the workers were made with.
-    let upstreams: [SocketAddress]
     private var generation: UInt32 = 1
 
-    init(arguments: Arguments, configuration: Configuration, upstreams: [SocketAddress]) {
+    init(arguments: Arguments, configuration: Configuration) {
         self.arguments = arguments
         self.configuration = configuration
-        self.upstreams = upstreams
     }
 
     /// Takes the new state whole, or keeps the old one.
@@ -27,6 +24,9 @@ struct Reloader {
             read = try arguments.configuration()
         } catch {
             for error in error.errors { log.write(.error, "\(error)") }
+            return log.write(.error, refusal)
+        }
+        guard let upstreams = Daemon.upstreams(of: read, besides: server.addresses, log) else {
             return log.write(.error, refusal)
         }
         let loaded = PolicyLoader(read).load(generation: generation + 1, upstreams: upstreams)
@@ -53,13 +53,6 @@ struct Reloader {
     ) -> [String] {
         var keys: [String] = []
         if old.listen != new.listen { keys.append("listen") }
-        if old.upstreams != new.upstreams { keys.append("upstreams") }
-        if old.forward.map(\.upstreams) != new.forward.map(\.upstreams) {
-            keys.append("forward")
-        }
-        if old.views.map(\.upstreams) != new.views.map(\.upstreams) {
-            keys.append("views' upstreams")
-        }
         if old.workers != new.workers { keys.append("workers") }
         if old.cache.octets != new.cache.octets { keys.append("cache.bytes") }
         if old.control != new.control { keys.append("control") }

@@ -16,7 +16,11 @@ struct ImportTests {
             "Certificates", "COpenSSL", "CCurl", "DNS", "Zones", "FoundationEssentials",
             "Synchronization",
         ],
-        "Configuration": ["Zones", "FoundationEssentials"],
+        "Configuration": ["DNS", "Zones", "FoundationEssentials"],
+        // What both programs make of a configuration.
+        "PolicyLoading": [
+            "Configuration", "Platform", "DNS", "Zones", "Resolver", "FoundationEssentials",
+        ],
         "Control": ["Server", "Configuration", "Platform", "FoundationEssentials"],
     ]
     static let programs: Set<String> = ["detourd", "detour"]

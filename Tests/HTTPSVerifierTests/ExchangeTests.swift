@@ -156,6 +156,43 @@ import Testing
         #expect(server.requests.first?.headers["host"] == "www.example.com:\(server.port)")
     }
 
+    @Test(arguments: [Scheme.imaps, .pop3s, .smtps, .ldaps])
+    func `where TLS comes first, the connection is enough`(scheme: Scheme) async throws {
+        let server = try server("mail.example.com")
+        var target = server.target("mail.example.com")
+        target.scheme = scheme
+        let verifier = Verifier(policy: Policy(general: Requirements(anchors: anchors)))
+        let report = try await verifier.report(on: TargetList(targets: [target]))
+        let verification = report.verifications[0]
+        #expect(verification.verdict == .passed, "\(verification.told)")
+        #expect(verification.evidence.handshake?.isComplete == true)
+        #expect(verification.evidence.response == nil)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func `a list is narrowed by patterns, and its ports are replaced`() throws {
+        let place = SourcePlace(file: "a", line: 1)
+        let names = ["www.Example.com.", "api.example.com", "example.org"]
+        let list = TargetList(
+            targets: names.map { Target(name: $0, addresses: [], source: place) },
+            skipped: [SkippedTarget(name: "*.example.org", reason: "wildcard", source: place)]
+        )
+        func selected(_ only: [String], _ except: [String]) -> [String] {
+            let few = list.selecting(
+                only: only.map { NamePattern($0) },
+                except: except.map { NamePattern($0) },
+                ports: [8443]
+            )
+            #expect(few.targets.allSatisfy { $0.ports == [8443] })
+            return few.targets.map(\.name) + few.skipped.map(\.name)
+        }
+        #expect(selected([], []) == names + ["*.example.org"])
+        #expect(selected(["*.example.com"], []) == ["www.Example.com.", "api.example.com"])
+        #expect(selected(["*.example.com"], ["a??.*"]) == ["www.Example.com."])
+        #expect(selected(["example.org."], []) == ["example.org"])
+        #expect(selected(["*"], ["*"]) == [])
+    }
+
     @Test func `a name without anchors is an error before anything is contacted`() async throws {
         let server = try server("www.example.com")
         let verifier = Verifier(policy: Policy(general: Requirements(anchors: Anchors())))

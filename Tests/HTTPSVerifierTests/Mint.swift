@@ -32,6 +32,8 @@ struct Draft: Sendable {
     var version = 3
     var extra: [String] = []
     var usage: String? = "serverAuth"
+    var hasKeyUsage = true
+    var namesIssuerKey = true
 
     static func authority(_ name: String) -> Draft {
         Draft(commonName: name, days: -100...3_000, isAuthority: true)
@@ -51,11 +53,13 @@ struct Draft: Sendable {
                 extensions.append("basicConstraints=critical,CA:TRUE")
                 extensions.append("keyUsage=critical,keyCertSign,cRLSign,digitalSignature")
             } else {
-                extensions.append("keyUsage=critical,digitalSignature,keyEncipherment")
+                if hasKeyUsage {
+                    extensions.append("keyUsage=critical,digitalSignature,keyEncipherment")
+                }
                 if let usage { extensions.append("extendedKeyUsage=" + usage) }
             }
             extensions.append("subjectKeyIdentifier=hash")
-            if issuer != nil { extensions.append("authorityKeyIdentifier=keyid") }
+            if issuer != nil, namesIssuerKey { extensions.append("authorityKeyIdentifier=keyid") }
             if !names.isEmpty {
                 let critical = commonName == nil ? "critical," : ""
                 extensions.append("subjectAltName=" + critical + names.joined(separator: ","))

@@ -67,6 +67,72 @@ import Testing
         #expect(judgement.trustResult == .fatalTrustFailure)
     }
 
+    @Test(arguments: [true, false])
+    func `a leaf that is an anchor is no authority over others`(hasKeyUsage: Bool) throws {
+        var draft = Draft.server("www.example.com")
+        draft.commonName = "www.example.com"
+        draft.hasKeyUsage = hasKeyUsage
+        let anchor = try draft.selfSigned()
+        let forged = try anchor.issue(.server("www.example.com"))
+        let own = try judge([anchor], try anchor.anchors, "www.example.com")
+        #expect(own.isAccepted, "\(own.findings)")
+        let judgement = try judge([forged, anchor], try anchor.anchors, "www.example.com")
+        #expect(judgement.findings.contains { $0.kind.id == "chain.not-an-authority" })
+        #expect(!judgement.isAccepted)
+        // Its own purpose counts as well.
+        draft.usage = "clientAuth"
+        let client = try draft.selfSigned()
+        let wrong = try judge([client], try client.anchors, "www.example.com")
+        #expect(!wrong.isAccepted, "\(wrong.findings)")
+    }
+
+    @Test func `an old root of version 1 is an anchor, with a warning`() throws {
+        var draft = Draft(commonName: "Old Root")
+        draft.version = 1
+        let old = try draft.selfSigned()
+        var server = Draft.server("www.example.com")
+        server.namesIssuerKey = false
+        let leaf = try old.issue(server)
+        let judgement = try judge([leaf], try old.anchors, "www.example.com")
+        #expect(judgement.isAccepted, "\(judgement.findings)")
+        #expect(judgement.findings.contains { $0.kind.id == "extension.anchor-version" })
+        // The same below an anchor is none.
+        let root = try FleetTests.root.get()
+        let middle = try root.issue(draft)
+        let below = try middle.issue(server)
+        let refused = try judge([below, middle], try root.anchors, "www.example.com")
+        #expect(!refused.isAccepted)
+    }
+
+    @Test func `no certificate with another octet is accepted, whichever it is`() throws {
+        let root = try FleetTests.root.get()
+        let middle = try root.issue(.authority("Middle"))
+        let leaf = try middle.issue(.server("www.example.com"))
+        let chain = try [leaf, middle].map { identity in
+            try #require(PEM.blocks(in: Array(identity.certificate.utf8)).first?.content)
+        }
+        let question = Question(name: ReferenceName("www.example.com"), time: .now)
+        let anchors = try root.anchors
+        let memory = CertificateMemory()
+        func isAccepted(_ chain: [[UInt8]]) -> Bool {
+            Judgement.judge(chain: chain, anchors: anchors, asked: question, memory: memory)
+                .isAccepted
+        }
+        try #require(isAccepted(chain))
+        for place in chain.indices {
+            for index in chain[place].indices {
+                for change: UInt8 in [0x01, 0x80, 0xFF] {
+                    var changed = chain
+                    changed[place][index] ^= change
+                    #expect(!isAccepted(changed), "octet \(index) of \(place) ^ \(change)")
+                }
+                var shorter = chain
+                shorter[place].remove(at: index)
+                if shorter[place] != chain[place] { #expect(!isAccepted(shorter)) }
+            }
+        }
+    }
+
     @Test func `what is not a certificate is told by its place`() throws {
         let root = try FleetTests.root.get()
         let leaf = try root.issue(.server("www.example.com"))

@@ -30,6 +30,12 @@ CURL *ccurl_ended(CURLM *multi, CURLcode *result);
 /// Starts a detached thread, with all signals blocked in it. Returns 0 on success.
 int ccurl_start_thread(void *(*body)(void *), void *argument);
 
+/// Holds SIGPIPE back from this thread: OpenSSL writes to sockets that the other side has closed.
+/// Returns whether it was let through before.
+int ccurl_hold_sigpipe(void);
+/// Drops a SIGPIPE that came, and lets later ones through where `was_open`.
+void ccurl_release_sigpipe(int was_open);
+
 /// A recursive lock.
 typedef struct ccurl_lock_s ccurl_lock_s;
 ccurl_lock_s *ccurl_lock_new(void);

@@ -27,15 +27,19 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -240,20 +244,85 @@ static inline int clinux_local(int fd, struct clinux_endpoint *endpoint) {
     return result;
 }
 
-// Sends one datagram to a Unix socket; a name that starts with '@' is an abstract one (unix(7)).
+// The address of a Unix socket and its size, 0 where the name does not fit; a name that starts with
+// '@' is an abstract one (unix(7)).
+static inline socklen_t clinux_unix_address(const char *name, struct sockaddr_un *address) {
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    size_t length = strlen(name);
+    if (length == 0 || length >= sizeof address->sun_path) {
+        errno = length == 0 ? EINVAL : ENAMETOOLONG;
+        return 0;
+    }
+    memcpy(address->sun_path, name, length);
+    if (name[0] == '@') address->sun_path[0] = 0;
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+}
+
+static inline int clinux_bind_unix(int fd, const char *name) {
+    struct sockaddr_un address;
+    socklen_t size = clinux_unix_address(name, &address);
+    return size == 0 ? -1 : bind(fd, (struct sockaddr *)&address, size);
+}
+
+static inline int clinux_connect_unix(int fd, const char *name) {
+    struct sockaddr_un address;
+    socklen_t size = clinux_unix_address(name, &address);
+    return size == 0 ? -1 : connect(fd, (struct sockaddr *)&address, size);
+}
+
+// Sends one datagram to a Unix socket.
 static inline ssize_t clinux_send_unix(int fd, const char *name, const void *octets, size_t count) {
     struct sockaddr_un address;
-    memset(&address, 0, sizeof address);
-    address.sun_family = AF_UNIX;
-    size_t length = strlen(name);
-    if (length == 0 || length >= sizeof address.sun_path) {
-        errno = EINVAL;
-        return -1;
-    }
-    memcpy(address.sun_path, name, length);
-    if (name[0] == '@') address.sun_path[0] = 0;
-    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+    socklen_t size = clinux_unix_address(name, &address);
+    if (size == 0) return -1;
     return sendto(fd, octets, count, MSG_NOSIGNAL, (struct sockaddr *)&address, size);
+}
+
+// Who connected a Unix socket: SO_PEERCRED.
+static inline int clinux_peer(int fd, pid_t *process, uid_t *user, gid_t *group) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) return -1;
+    *process = peer.pid;
+    *user = peer.uid;
+    *group = peer.gid;
+    return 0;
+}
+
+// Whether who connected a Unix socket is in a group, as one of its supplementary ones.
+static inline bool clinux_peer_is_in(int fd, gid_t group) {
+    gid_t groups[256];
+    socklen_t size = sizeof groups;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0) return false;
+    for (size_t i = 0; i < size / sizeof groups[0]; i++)
+        if (groups[i] == group) return true;
+    return false;
+}
+
+// A user's name, or an empty one; gives its length.
+static inline size_t clinux_user_name(uid_t user, char *name, size_t room) {
+    struct passwd entry, *found = NULL;
+    char strings[4096];
+    if (getpwuid_r(user, &entry, strings, sizeof strings, &found) != 0 || !found) return 0;
+    size_t length = strlen(entry.pw_name);
+    if (length > room) return 0;
+    memcpy(name, entry.pw_name, length);
+    return length;
+}
+
+// One event of inotify at an offset of what was read; gives the offset of the next, 0 at the end.
+static inline size_t clinux_inotify_event(const unsigned char *octets, size_t offset, size_t count,
+                                          int *watch, uint32_t *mask, const char **name) {
+    struct inotify_event event;
+    if (offset + sizeof event > count) return 0;
+    memcpy(&event, octets + offset, sizeof event);
+    if (event.len > count - offset - sizeof event) return 0;
+    *watch = event.wd;
+    *mask = event.mask;
+    // The kernel pads names with at least one zero.
+    *name = event.len > 0 ? (const char *)octets + offset + sizeof event : "";
+    return offset + sizeof event + event.len;
 }
 
 // SIG_IGN is a macro with a cast.
@@ -272,6 +341,10 @@ static inline int clinux_set_file_limit(const struct rlimit *limit) {
 static inline const char *clinux_entry_name(const struct dirent *entry) { return entry->d_name; }
 
 static inline int clinux_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC); }
+
+static inline int clinux_create(const char *path, int flags, mode_t mode) {
+    return open(path, flags | O_CREAT | O_CLOEXEC, mode);
+}
 
 // Under a name of its own: inside a type with a `close` of its own, Swift would find that one.
 static inline int clinux_close(int fd) { return close(fd); }

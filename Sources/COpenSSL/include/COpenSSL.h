@@ -98,6 +98,9 @@ typedef struct {
 /// Asks for a stapled OCSP response. `owner` must outlive the context. Returns 0 on failure.
 int copenssl_observe(SSL_CTX *context, const copenssl_hooks *hooks, void *owner);
 
+/// The certificate that the server sent at `index`, with a reference for the caller, if it is this
+/// DER; or NULL.
+X509 *copenssl_peer_certificate(const SSL *ssl, int index, const unsigned char *der, size_t count);
 /// The name of the key exchange group, or NULL.
 const char *copenssl_group_name(SSL *ssl);
 /// The stapled OCSP response, borrowed from the connection. Returns its length, or 0.

@@ -35,7 +35,17 @@ enum NameConstraintCheck {
         let permitted = (constraints.permitted ?? []).compactMap(\.dnsSubtree)
         let excluded = (constraints.excluded ?? []).compactMap(\.dnsSubtree)
         let kinds = Set(((constraints.permitted ?? []) + (constraints.excluded ?? [])).map(\.kind))
-        for name in subject.subjectAlternativeNames where findings.count < 8 {
+        let names = subject.subjectAlternativeNames
+        // As many comparisons as OpenSSL would make at most; beyond, it refuses the path as well.
+        let (work, overflow) = names.count.multipliedReportingOverflow(
+            by: permitted.count + excluded.count
+        )
+        guard !overflow, work <= 1 << 20 else {
+            return [
+                Finding(.constraintViolated, element, "too many names and constraints to check")
+            ]
+        }
+        for name in names where findings.count < 8 {
             if kinds.contains(name.kind), name.isMalformedUnderConstraint {
                 findings.append(Finding(.constraintViolated, element, "\(name) is not well-formed"))
             }

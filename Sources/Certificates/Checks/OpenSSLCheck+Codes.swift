@@ -25,11 +25,16 @@ extension OpenSSLCheck {
         ].contains(code)
     }
 
-    /// A root of version 1 cannot say that it is an authority; strict checking refuses it for that,
-    /// and so do we for anything below the anchor. Trust in an anchor is the operator's to give.
+    /// An old root that cannot say that it is an authority: self-issued of version 1, or without
+    /// basic constraints but with keyCertSign. Only strict checking refuses those. A leaf that is
+    /// configured as an anchor is neither, and so never an authority over others.
     static func isOldAnchor(_ code: Int32, _ path: Path) -> Bool {
-        [X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_PURPOSE].contains(code)
-            && path.anchor?.certificate.decoded.basicConstraints.isAbsent == true
+        guard [X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_PURPOSE].contains(code),
+            path.certificates.count > 1, let anchor = path.anchor?.certificate,
+            anchor.decoded.basicConstraints.isAbsent, anchor.decoded.extendedKeyUsage.isAbsent
+        else { return false }
+        return anchor.version == 1 && anchor.isSelfIssued
+            || anchor.decoded.keyUsage.value?.signsCertificates == true
     }
 
     static func finding(

@@ -34,6 +34,7 @@ enum OpenSSLCheck {
         about path: Path,
         _ question: Question
     ) -> [copenssl_complaint]? {
+        // Safe: zeros and numbers; its pointers are only set below, for the length of the call.
         var asked = unsafe copenssl_question()
         unsafe asked.time = question.time.seconds
         let lists = question.revocationLists
@@ -78,6 +79,7 @@ enum OpenSSLCheck {
                     var listed = unsafe lists.map {
                         unsafe Optional($0.handle.pointer)
                     }
+                    // Safe: as said above; each count is that of its array.
                     return unsafe copenssl_judge_path(
                         &certificates,
                         certificates.count,

@@ -11,6 +11,7 @@ final class HandlerSlot: @unchecked Sendable {
 
     init(_ handler: ChallengeHandler?) {
         self.handler = handler
+        // Safe: a new lock belongs to this object alone; without memory the C side does not return.
         unsafe lock = ccurl_lock_new()
     }
 

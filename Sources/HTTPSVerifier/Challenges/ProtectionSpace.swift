@@ -84,14 +84,15 @@ extension ProtectionSpace {
         _ evidence: Evidence,
         _ requirements: Requirements,
         at time: Moment,
-        isJudged: Bool
+        memory: CertificateMemory?
     ) -> [ProtectionSpace] {
         let judgement = evidence.handshake.flatMap { handshake -> Judgement? in
-            guard isJudged, !handshake.chain.isEmpty else { return nil }
+            guard let memory, !handshake.chain.isEmpty else { return nil }
             return Judgement.judge(
                 chain: handshake.certificates,
                 anchors: requirements.anchors,
-                asked: requirements.question(evidence, at: time)
+                asked: requirements.question(evidence, at: time),
+                memory: memory
             )
         }
         func space(

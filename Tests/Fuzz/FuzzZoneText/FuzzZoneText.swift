@@ -4,7 +4,7 @@ import FuzzProperties
 @c(LLVMFuzzerTestOneInput)
 public func take(_ octets: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let octets = unsafe octets else { return 0 }
-    var fuzzer = ZoneTextFuzzer()
+    let fuzzer = ZoneTextFuzzer()
     // Safe: libFuzzer lends `count` octets for the call.
     fuzzer.take(unsafe Span(_unsafeStart: octets, count: count))
     return 0

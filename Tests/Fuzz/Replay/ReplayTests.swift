@@ -18,7 +18,7 @@ struct ReplayTests {
         let inputs = try Self.inputs("message")
         #expect(inputs.count >= 20)
         for input in inputs {
-            var fuzzer = MessageFuzzer()
+            let fuzzer = MessageFuzzer()
             fuzzer.take(input.span)
         }
     }
@@ -28,7 +28,7 @@ struct ReplayTests {
         let inputs = try Self.inputs("zonetext")
         #expect(inputs.count >= 10)
         for input in inputs {
-            var fuzzer = ZoneTextFuzzer()
+            let fuzzer = ZoneTextFuzzer()
             fuzzer.take(input.span)
         }
     }

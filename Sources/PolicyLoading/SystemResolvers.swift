@@ -1,12 +1,10 @@
 import DNS
-import Platform
-import Resolver
-import Server
+public import Platform
 
 /// The resolvers that this machine was told to use (resolv.conf(5)).
-enum SystemResolvers {
+public enum SystemResolvers {
     /// Its `nameserver` lines in their order; those that we serve ourselves are left out.
-    static func read(
+    public static func read(
         at path: String = "/etc/resolv.conf",
         except ours: [SocketAddress]
     ) -> [SocketAddress] {
@@ -25,6 +23,7 @@ enum SystemResolvers {
 
     private static func serves(_ listening: SocketAddress, _ address: SocketAddress) -> Bool {
         guard listening.port == address.port else { return false }
-        return listening == address || listening.isAny && IPAddress(address).isLoopback
+        return listening == address
+            || listening.isAny && IPAddress(high: address.high, low: address.low).isLoopback
     }
 }

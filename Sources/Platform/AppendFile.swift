@@ -1,0 +1,102 @@
+internal import CLinux
+
+/// A file that grows at its end, and is on the disk when it says so.
+public struct AppendFile: ~Copyable, Sendable {
+    private let descriptor: FileDescriptor
+    /// How many octets it has.
+    public private(set) var size: Int
+
+    /// The file at a path, made empty where there is none, for its user and group alone to read.
+    public init(at path: String, emptied: Bool = false) throws(Errno) {
+        let flags = O_RDWR | O_APPEND | (emptied ? O_TRUNC : 0)
+        // Safe: NUL-terminated for the call, and the second call writes one struct of ours.
+        let file = FileDescriptor(adopting: try check(unsafe clinux_create(path, flags, 0o640)))
+        var status = stat()
+        try check(unsafe fstat(file.rawValue, &status))
+        descriptor = file
+        size = Int(status.st_size)
+    }
+
+    /// Appends all of the octets, or throws and leaves the file as it was.
+    public mutating func append(_ octets: [UInt8]) throws(Errno) {
+        var written = 0
+        while written < octets.count {
+            // Safe: the rest of the array is lent for the call.
+            let count = unsafe octets[written...].withUnsafeBytes { rest in
+                unsafe write(descriptor.rawValue, rest.baseAddress, rest.count)
+            }
+            if count > 0 {
+                written += count
+                continue
+            }
+            let error = count == 0 ? Errno.noSpace : Errno.last
+            if error == .interrupted { continue }
+            // What was written of it would make whatever comes next unreadable.
+            try? truncate(to: size)
+            throw error
+        }
+        size += octets.count
+    }
+
+    /// Returns when all that was written is on the disk (fdatasync).
+    public func synchronize() throws(Errno) { try check(fdatasync(descriptor.rawValue)) }
+
+    /// Drops what is behind so many octets.
+    public mutating func truncate(to size: Int) throws(Errno) {
+        try check(ftruncate(descriptor.rawValue, size))
+        self.size = size
+    }
+}
+
+/// A folder and its entries.
+public enum Folder {
+    /// Makes a folder where there is none, for its user and group alone.
+    public static func make(_ path: String) throws(Errno) {
+        // Safe: NUL-terminated for the call.
+        if unsafe mkdir(path, 0o750) < 0, Errno.last != .fileExists { throw Errno.last }
+    }
+
+    /// Returns when the folder's entries, as they are, are on the disk.
+    public static func synchronize(_ path: String) throws(Errno) {
+        // Safe: NUL-terminated for the call.
+        let folder = FileDescriptor(adopting: try check(unsafe clinux_open(path, O_DIRECTORY)))
+        try check(fsync(folder.rawValue))
+    }
+
+    /// Puts a file in another's place, at once.
+    public static func replace(_ path: String, with other: String) throws(Errno) {
+        // Safe: NUL-terminated for the call.
+        try check(unsafe rename(other, path))
+    }
+
+    /// Takes a file away.
+    public static func remove(_ path: String) throws(Errno) {
+        // Safe: NUL-terminated for the call.
+        try check(unsafe unlink(path))
+    }
+
+    /// What a symbolic link says; nil for anything else.
+    public static func target(ofLink path: String) -> String? {
+        // Safe: writes at most as many octets as there is room for.
+        let octets = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { memory, count in
+            unsafe memory.withMemoryRebound(to: CChar.self) { memory in
+                guard let start = memory.baseAddress else { return }
+                count = max(0, unsafe readlink(path, start, memory.count))
+            }
+        }
+        return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
+    }
+}
+
+/// Keeps a second process out for as long as it lives, however this one ends (flock).
+public struct FileLock: ~Copyable, Sendable {
+    private let descriptor: FileDescriptor
+
+    /// Locks the file at a path, which is made; throws `wouldBlock` where another process has it.
+    public init(at path: String) throws(Errno) {
+        // Safe: NUL-terminated for the call.
+        let file = FileDescriptor(adopting: try check(unsafe clinux_create(path, O_RDWR, 0o640)))
+        try check(flock(file.rawValue, LOCK_EX | LOCK_NB))
+        descriptor = file
+    }
+}
