@@ -12,6 +12,8 @@ struct Forwarder: ~Copyable {
     var upstreams: [Policy.Upstream?] = []
     var health: [UpstreamHealth] = []
     var dialects: [UpstreamDialect] = []
+    /// Which upstreams are asked over TLS: streams alone, and no forger can put a word in.
+    var isEncrypted: [Bool] = []
     /// The groups of the policy, their members as numbers of upstreams.
     var groups: [Group] = []
     var exchanges: ExchangeTable
