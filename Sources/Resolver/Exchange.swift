@@ -6,7 +6,7 @@ struct Exchange {
     /// The keyed hash of question and key; equal questions share an exchange.
     var hash: UInt64
     /// The group that is asked, as an index of the forwarder's groups.
-    var group: Int
+    var group = -1
     /// The network that the question is asked for; a part of the key.
     var subnet: ClientSubnet?
     var nameSize = 0
@@ -36,6 +36,34 @@ struct Exchange {
     var failure = Failure.silence
     /// The upstream of that attempt.
     var failedUpstream = 0
+
+    init(key: CacheKey, hash: UInt64, at now: Instant) {
+        self.key = key
+        self.hash = hash
+        startedAt = now
+        giveUpAt = now
+        dueAt = now
+    }
+
+    /// Becomes an exchange about another question. The attempts stay as they are, for the new count
+    /// of them is none: to write them all would cost more than all else here.
+    mutating func reset(_ key: CacheKey, hash: UInt64, at now: Instant) {
+        self.key = key
+        self.hash = hash
+        group = -1
+        subnet = nil
+        startedAt = now
+        giveUpAt = now
+        dueAt = now
+        staleAt = nil
+        waiters = WaiterList()
+        attemptCount = 0
+        isFinished = false
+        isFree = false
+        isTruncated = false
+        failure = .silence
+        failedUpstream = 0
+    }
 
     /// Most attempts of one exchange; a power of two.
     static let mostAttempts = 8

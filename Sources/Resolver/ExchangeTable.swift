@@ -62,15 +62,20 @@ struct ExchangeTable: ~Copyable {
     }
 
     /// Puts an exchange for a question into a slot. The table must not be full.
-    mutating func insert(_ exchange: Exchange, name: borrowing FoldedName) -> Int {
+    mutating func insert(
+        _ key: CacheKey,
+        hash: UInt64,
+        name: borrowing FoldedName,
+        at now: Instant
+    ) -> Int {
         let index: Int
         if let slot = free.popLast() {
             index = Int(slot)
-            exchanges[index] = exchange
+            exchanges[index].reset(key, hash: hash, at: now)
         } else {
             precondition(exchanges.count < ExchangeTable.capacity, "a full table was made room in")
             index = exchanges.count
-            exchanges.append(exchange)
+            exchanges.append(Exchange(key: key, hash: hash, at: now))
         }
         var octets = names.mutableSpan
         octets.copy(name.octets, at: index * ExchangeTable.nameSize)
@@ -80,7 +85,7 @@ struct ExchangeTable: ~Copyable {
         exchanges[index].newer = -1
         if newest >= 0 { exchanges[Int(newest)].newer = number } else { oldest = number }
         newest = number
-        let bucket = bucket(of: exchange.hash)
+        let bucket = bucket(of: hash)
         exchanges[index].nextInBucket = buckets[bucket]
         buckets[bucket] = number
         return index

@@ -84,8 +84,9 @@ extension Forwarder {
         at now: Instant
     ) {
         guard exchanges[exchange].attemptCount < Exchange.mostAttempts else { return }
+        let isEncrypted = isEncrypted[upstream]
         var socket = -1
-        if !isStream {
+        if !isStream, !isEncrypted {
             if batchSockets[upstream] < 0 {
                 batchSockets[upstream] = Int(
                     random.below(UInt32(PendingAttempts.socketsPerUpstream))
@@ -106,8 +107,10 @@ extension Forwarder {
         attempt.state = .waiting
         attempt.level = max(level, dialects[upstream].level(at: now))
         attempt.cause = cause
-        attempt.hasCookie = attempt.level == .full && dialects[upstream].sendsCookie(at: now)
-        if dialects[upstream].mixesCase(at: now) { attempt.capitals = random.word() }
+        if !isEncrypted {
+            attempt.hasCookie = attempt.level == .full && dialects[upstream].sendsCookie(at: now)
+            if dialects[upstream].mixesCase(at: now) { attempt.capitals = random.word() }
+        }
         attempt.sentAt = now
         exchanges[exchange].attempts[index] = attempt
         let number = AttemptID(exchange: exchange, index: index)
@@ -129,7 +132,7 @@ extension Forwarder {
             exchanges[exchange].failedUpstream = Int(attempt.upstream)
             exchanges[exchange].failure = .silence
             // What a stream owes may be late for the upstream's TCP alone.
-            if attempt.isStream {
+            if attempt.isStream, !isEncrypted[Int(attempt.upstream)] {
                 health[Int(attempt.upstream)].streamFailed(at: now)
             } else {
                 health[Int(attempt.upstream)].missed(attempt.sentAt, at: now)
@@ -152,6 +155,10 @@ extension Forwarder {
             let upstream = nextUpstream(for: exchange)
         else {
             schedule(exchange, after: Forwarder.longestWait, at: now)
+            return
+        }
+        guard budget.spend(at: now) else {
+            schedule(exchange, after: Forwarder.outageInterval, at: now)
             return
         }
         let isSilent =

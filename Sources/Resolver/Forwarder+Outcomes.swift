@@ -63,7 +63,7 @@ extension Forwarder {
     mutating func heard(_ match: AttemptID, at now: Instant) -> Bool {
         let attempt = exchanges[match.exchange].attempts[match.index]
         let upstream = Int(attempt.upstream)
-        if attempt.isStream {
+        if attempt.isStream, !isEncrypted[upstream] {
             health[upstream].streamAnswered()
         } else {
             health[upstream].heard(after: attempt.sentAt, at: now)
@@ -173,7 +173,8 @@ extension Forwarder {
     /// more.
     mutating func broke(_ path: UpstreamPath, _ failure: PathFailure, at now: Instant) -> [Int] {
         let lost = pending.all(on: path, in: exchanges)
-        if path.socket >= 0 {
+        guard upstreams.indices.contains(path.upstream) else { return [] }
+        if path.socket >= 0 || isEncrypted[path.upstream] && failure == .unreachable {
             health[path.upstream].refused(at: now)
         } else if failure == .unreachable, !lost.isEmpty {
             health[path.upstream].streamFailed(at: now)

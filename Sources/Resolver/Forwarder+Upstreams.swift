@@ -53,12 +53,14 @@ extension Forwarder {
                 upstreams.append(nil)
                 health.append(UpstreamHealth())
                 dialects.append(UpstreamDialect(clientCookie: 0))
+                isEncrypted.append(false)
                 batchSockets.append(-1)
                 pending.grow(toUpstreams: upstreams.count)
             }
             guard let number else { continue }
             upstreams[number] = wanted[index]
             health[number] = UpstreamHealth()
+            isEncrypted[number] = wanted[index].identity != nil
             dialects[number] = UpstreamDialect(clientCookie: random.word())
             numbers[index] = number
         }

@@ -100,7 +100,21 @@ enum Daemon {
         var random = Random()
         let cache = Cache(bytes: configuration.cache.octets, seed: random.next())
         do throws(Errno) {
-            let server = try Server(serving: sockets, under: policy, cache: cache)
+            var settings = Server.Settings()
+            settings.upstreamAnchors = arguments.upstreamAnchors
+            settings.upstreamFailed = { upstream, reason in
+                log.write(
+                    .warning,
+                    "upstream \(upstream) is not asked: TLS: \(reason)",
+                    [("upstream", "\(upstream)"), ("reason", reason)]
+                )
+            }
+            let server = try Server(
+                serving: sockets,
+                under: policy,
+                cache: cache,
+                settings: settings
+            )
             announce(server, loaded, upstreams, log)
             let reloader = Reloader(
                 arguments: arguments,
@@ -119,8 +133,18 @@ enum Daemon {
         of configuration: Configuration,
         besides ours: [SocketAddress],
         _ log: Log
-    ) -> [SocketAddress]? {
-        if let given = configuration.upstreams { return addresses(given, log) }
+    ) -> [Policy.Upstream]? {
+        if let given = configuration.upstreams {
+            var found: [Policy.Upstream] = []
+            for address in given {
+                guard let upstream = Policy.Upstream(address) else {
+                    log.write(.error, "this machine has no interface for \(address)")
+                    return nil
+                }
+                found.append(upstream)
+            }
+            return found
+        }
         let upstreams = SystemResolvers.read(except: ours)
         if upstreams.isEmpty {
             log.write(
@@ -129,7 +153,7 @@ enum Daemon {
                     + "give one with --upstream"
             )
         }
-        return upstreams
+        return upstreams.map { Policy.Upstream($0) }
     }
 
     /// Addresses as the kernel takes them; nil, with a message, where an interface is missing.
@@ -185,7 +209,7 @@ enum Daemon {
     private static func announce(
         _ server: Server,
         _ loaded: PolicyLoader.Loaded,
-        _ upstreams: [SocketAddress],
+        _ upstreams: [Policy.Upstream],
         _ log: Log
     ) {
         let addresses = server.addresses.map { "\($0)" }.joined(separator: " ")
