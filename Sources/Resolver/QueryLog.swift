@@ -58,6 +58,9 @@ public struct QueryBatch: ~Copyable, Sendable {
     /// An empty batch of so many octets; a query takes about 60.
     public init(capacity: Int) { octets = OctetStore(count: capacity) }
 
+    /// How many octets there is room for.
+    public var capacity: Int { octets.count }
+
     /// Whether there is no query in it, and none was dropped.
     public var isEmpty: Bool { used == 0 && dropped == 0 }
 

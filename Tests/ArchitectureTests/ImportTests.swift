@@ -21,7 +21,11 @@ struct ImportTests {
         "PolicyLoading": [
             "Configuration", "Platform", "DNS", "Zones", "Resolver", "FoundationEssentials",
         ],
-        "Control": ["Server", "Configuration", "Platform", "FoundationEssentials"],
+        // Overrides are scanned, compiled and placed as those of files are; libmicrohttpd speaks HTTP.
+        "Control": [
+            "Server", "PolicyLoading", "Configuration", "Resolver", "Zones", "DNS", "Platform",
+            "CMicrohttpd", "Synchronization", "FoundationEssentials",
+        ],
     ]
     static let programs: Set<String> = ["detourd", "detour"]
 
