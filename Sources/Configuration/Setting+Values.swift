@@ -16,7 +16,7 @@ extension Setting {
     }
 
     func upstreams(_ decoding: inout Decoding) -> [Configuration.Address]? {
-        list(&decoding, of: "upstreams") {
+        list(&decoding, of: "addresses") {
             $0.scanned(
                 &$1,
                 allowing:

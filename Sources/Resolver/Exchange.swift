@@ -24,7 +24,7 @@ struct Exchange {
     /// The exchanges begun before and after this one; -1: none.
     var older: Int32 = -1
     var newer: Int32 = -1
-    var attempts = InlineArray<8, Attempt>(repeating: Attempt())
+    /// How many attempts have been made; the table has them.
     var attemptCount = 0
     /// Nobody waits any more; late answers still tell how long their upstream takes.
     var isFinished = false
@@ -43,26 +43,6 @@ struct Exchange {
         startedAt = now
         giveUpAt = now
         dueAt = now
-    }
-
-    /// Becomes an exchange about another question. The attempts stay as they are, for the new count
-    /// of them is none: to write them all would cost more than all else here.
-    mutating func reset(_ key: CacheKey, hash: UInt64, at now: Instant) {
-        self.key = key
-        self.hash = hash
-        group = -1
-        subnet = nil
-        startedAt = now
-        giveUpAt = now
-        dueAt = now
-        staleAt = nil
-        waiters = WaiterList()
-        attemptCount = 0
-        isFinished = false
-        isFree = false
-        isTruncated = false
-        failure = .silence
-        failedUpstream = 0
     }
 
     /// Most attempts of one exchange; a power of two.
@@ -134,30 +114,5 @@ struct Exchange {
             let isCapital = capitals &>> UInt64(index & 63) & 1 == 1
             return isLetter && isCapital ? octet & 0xDF : octet
         }
-    }
-
-    /// Whether an answer may still come.
-    var hasPendingAttempts: Bool {
-        for index in 0..<attemptCount where attempts[index].isPending { return true }
-        return false
-    }
-
-    /// How often an upstream has been asked.
-    func attempts(at upstream: Int) -> Int {
-        var count = 0
-        for index in 0..<attemptCount where Int(attempts[index].upstream) == upstream {
-            count &+= 1
-        }
-        return count
-    }
-
-    /// How often an upstream has been asked over a stream.
-    func streamAttempts(at upstream: Int) -> Int {
-        var count = 0
-        for index in 0..<attemptCount
-        where Int(attempts[index].upstream) == upstream && attempts[index].isStream {
-            count &+= 1
-        }
-        return count
     }
 }

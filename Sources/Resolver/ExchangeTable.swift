@@ -5,6 +5,9 @@ import DNS
 
 struct ExchangeTable: ~Copyable {
     private var exchanges: [Exchange] = []
+    /// `Exchange.mostAttempts` for each exchange. Not a part of it: to read one of an array in a
+    /// struct copies the array, which was a tenth of a forwarded query's time.
+    private var attempts: [Exchange.Attempt] = []
     private var free: [Int32] = []
     /// Each exchange's question name, folded.
     private var names: OctetStore
@@ -25,12 +28,54 @@ struct ExchangeTable: ~Copyable {
         names = OctetStore(count: ExchangeTable.capacity * ExchangeTable.nameSize)
         buckets = Array(repeating: -1, count: ExchangeTable.bucketCount)
         exchanges.reserveCapacity(ExchangeTable.capacity)
+        attempts.reserveCapacity(ExchangeTable.capacity * Exchange.mostAttempts)
         free.reserveCapacity(ExchangeTable.capacity)
     }
 
     subscript(index: Int) -> Exchange {
         @inline(__always) _read { yield exchanges[index] }
         @inline(__always) _modify { yield &exchanges[index] }
+    }
+
+    subscript(attempt id: AttemptID) -> Exchange.Attempt {
+        @inline(__always) _read { yield attempts[Int(id.rawValue)] }
+        @inline(__always) _modify { yield &attempts[Int(id.rawValue)] }
+    }
+
+    subscript(exchange: Int, attempt index: Int) -> Exchange.Attempt {
+        @inline(__always) _read { yield attempts[exchange * Exchange.mostAttempts + index] }
+        @inline(__always) _modify { yield &attempts[exchange * Exchange.mostAttempts + index] }
+    }
+
+    /// Whether an answer to an exchange may still come.
+    func hasPendingAttempts(_ exchange: Int) -> Bool {
+        for index in 0..<exchanges[exchange].attemptCount
+        where self[exchange, attempt: index].isPending {
+            return true
+        }
+        return false
+    }
+
+    /// How often an upstream has been asked for an exchange.
+    func attempts(of exchange: Int, at upstream: Int) -> Int {
+        var count = 0
+        for index in 0..<exchanges[exchange].attemptCount
+        where Int(self[exchange, attempt: index].upstream) == upstream {
+            count &+= 1
+        }
+        return count
+    }
+
+    /// How often an upstream has been asked over a stream.
+    func streamAttempts(of exchange: Int, at upstream: Int) -> Int {
+        var count = 0
+        for index in 0..<exchanges[exchange].attemptCount
+        where Int(self[exchange, attempt: index].upstream) == upstream
+            && self[exchange, attempt: index].isStream
+        {
+            count &+= 1
+        }
+        return count
     }
 
     /// Whether the next `insert` needs a `release` first.
@@ -71,11 +116,12 @@ struct ExchangeTable: ~Copyable {
         let index: Int
         if let slot = free.popLast() {
             index = Int(slot)
-            exchanges[index].reset(key, hash: hash, at: now)
+            exchanges[index] = Exchange(key: key, hash: hash, at: now)
         } else {
             precondition(exchanges.count < ExchangeTable.capacity, "a full table was made room in")
             index = exchanges.count
             exchanges.append(Exchange(key: key, hash: hash, at: now))
+            for _ in 0..<Exchange.mostAttempts { attempts.append(Exchange.Attempt()) }
         }
         var octets = names.mutableSpan
         octets.copy(name.octets, at: index * ExchangeTable.nameSize)

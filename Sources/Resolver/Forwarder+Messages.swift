@@ -10,7 +10,7 @@ extension Forwarder {
         while sent < outbox.count {
             let number = outbox[sent]
             sent += 1
-            let attempt = exchanges[number.exchange].attempts[number.index]
+            let attempt = exchanges[attempt: number]
             guard attempt.isPending else { continue }
             let count = write(attempt, of: number.exchange, to: &message)
             return UpstreamSend(path: attempt.path, count: count)
@@ -136,7 +136,7 @@ extension Forwarder {
             message.uint16(at: end + 2) == key.class.rawValue,
             scratch.octets.hasSameOctets(as: exchanges.name(of: found.exchange))
         else { return mismatch() }
-        let attempt = exchanges[found.exchange].attempts[found.index]
+        let attempt = exchanges[attempt: found]
         return Match(
             attempt: found,
             hasQuestion: true,

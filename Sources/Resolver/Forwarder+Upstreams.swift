@@ -81,7 +81,7 @@ extension Forwarder {
         var capitals = 0
         for index in question.indices where question[index] &- 0x41 < 26 { capitals += 1 }
         for index in 0..<exchanges[exchange].attemptCount {
-            let attempt = exchanges[exchange].attempts[index]
+            let attempt = exchanges[exchange, attempt: index]
             if attempt.isPending, attempt.id == id || capitals >= 12,
                 isSpelled(question, at: 0, as: attempt, of: exchange)
             {

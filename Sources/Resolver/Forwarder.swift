@@ -177,7 +177,7 @@ struct Forwarder: ~Copyable {
         exchanges[exchange].staleAt = nil
         exchanges.unlink(exchange)
         wheel.cancel(exchange)
-        guard exchanges[exchange].hasPendingAttempts else {
+        guard exchanges.hasPendingAttempts(exchange) else {
             releaseIfSettled(exchange)
             return
         }
@@ -192,7 +192,7 @@ struct Forwarder: ~Copyable {
     }
 
     mutating func releaseIfSettled(_ exchange: Int) {
-        guard exchanges[exchange].isFinished, !exchanges[exchange].hasPendingAttempts else {
+        guard exchanges[exchange].isFinished, !exchanges.hasPendingAttempts(exchange) else {
             return
         }
         wheel.cancel(exchange)

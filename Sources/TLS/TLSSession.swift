@@ -154,7 +154,10 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
     }
 
     /// Whether this session resumed a former one.
-    public var isResumed: Bool { unsafe copenssl_stream_was_resumed(pointer) == 1 }
+    public var isResumed: Bool {
+        // Safe: the session is this value's, and is read alone.
+        unsafe copenssl_stream_was_resumed(pointer) == 1
+    }
 
     private func failure() -> Failure {
         var text = [CChar](repeating: 0, count: 160)
