@@ -14,7 +14,7 @@ struct NameServer: ~Copyable {
     private static let patience: UInt64 = 2_000_000_000
     private static let tries = 2
     /// After so many questions without an answer, the server is down, and the rest need not wait.
-    private static let mostUnanswered = 3
+    private static let mostUnanswered = 2
 
     init(_ address: SocketAddress) { self.address = address }
 
@@ -34,6 +34,8 @@ struct NameServer: ~Copyable {
             if answer.code == .noError, !answer.isAuthoritative, !answer.addresses.isEmpty {
                 return .silent("\(address) does not override it")
             }
+            let isFailure = answer.code == .serverFailure || answer.code == .refused
+            hasUnanswered = hasUnanswered || isFailure
             return .answered(answer)
         }
         unansweredInARow += 1

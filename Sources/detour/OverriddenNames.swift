@@ -109,7 +109,7 @@ struct OverriddenNames {
                     entry.addresses.append(address)
                     if keepsAnswers { entry.answers[address] = answer.message }
                 }
-                if entry.reason == nil { entry.reason = OverriddenNames.reason(owner, answer) }
+                if entry.reason == nil { entry.reason = reason(owner, answer) }
             }
         }
         if !entry.addresses.isEmpty {
@@ -122,13 +122,15 @@ struct OverriddenNames {
 
     /// Why an answer has no addresses, where that is worth a line: it is none for a name that does
     /// not exist, has no such data, or is let pass.
-    private static func reason(_ owner: AddressOwner, _ answer: AddressAnswer) -> String? {
+    private func reason(_ owner: AddressOwner, _ answer: AddressAnswer) -> String? {
         guard answer.addresses.isEmpty else { return nil }
         switch answer.code {
         case .noError, .nxDomain: return nil
         case .refused:
             guard let alias = answer.lastAlias ?? owner.alias else { return nil }
-            return "an alias of \(alias.bare), which is forwarded; --server asks the daemon"
+            return keepsAnswers
+                ? "the daemon refuses"
+                : "an alias of \(alias.bare), which is forwarded; --server asks the daemon"
         case .serverFailure: return "the answer is SERVFAIL"
         default: return "the answer has the code \(answer.code.rawValue)"
         }
@@ -174,7 +176,9 @@ extension OverriddenNames {
         // Nothing is forwarded from here; this machine need not have the daemon's interfaces.
         configuration.forward = []
         for index in configuration.views.indices { configuration.views[index].upstreams = nil }
-        let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: [])
+        // Never asked, as no query wants recursion; what is not owned is refused for its sake.
+        let upstreams = [SocketAddress(ipv4: 0x7F00_0001, port: 53)]
+        let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
         guard let policy = loaded.policy else {
             throw RejectedOverrides(
                 lines: loaded.errors.map(\.description)
