@@ -177,7 +177,7 @@ extension OverriddenNames {
         configuration.forward = []
         for index in configuration.views.indices { configuration.views[index].upstreams = nil }
         // Never asked, as no query wants recursion; what is not owned is refused for its sake.
-        let upstreams = [SocketAddress(ipv4: 0x7F00_0001, port: 53)]
+        let upstreams = [Policy.Upstream(address: IPAddress(ipv4: 0x7F00_0001))]
         let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
         guard let policy = loaded.policy else {
             throw RejectedOverrides(
