@@ -47,7 +47,8 @@ let package = Package(
         module("Resolver", ["DNS", "Zones"]),
         module("Configuration", ["DNS", "Zones"]),
         module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver"]),
-        module("Server", ["Platform", "DNS", "Zones", "Resolver"]),
+        module("TLS", ["COpenSSL", "Platform"]),
+        module("Server", ["Platform", "TLS", "DNS", "Zones", "Resolver"]),
         module(
             "Control",
             [

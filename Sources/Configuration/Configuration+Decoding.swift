@@ -25,7 +25,7 @@ extension Configuration {
         makesPointers = section[.pointers]?.bool(&decoding) ?? makesPointers
         blocksBypass = section[.blockBypass]?.bool(&decoding) ?? blocksBypass
         zones = section[.zones].map { zoneFiles($0, &decoding) } ?? []
-        upstreams = section[.upstreams]?.addresses(&decoding)
+        upstreams = section[.upstreams]?.upstreams(&decoding)
         strategy = section[.policy]?.choice(Strategy.self, &decoding) ?? strategy
         forward = section[.forward]?.list(&decoding, of: "rules", Configuration.rule) ?? []
         views = section[.views].map { decodedViews($0, &decoding) } ?? []
@@ -119,7 +119,7 @@ extension Configuration {
             return nil
         }
         let strategy = section[.policy]?.choice(Strategy.self, &decoding)
-        guard let name = suffix.name(&decoding), let addresses = upstreams.addresses(&decoding)
+        guard let name = suffix.name(&decoding), let addresses = upstreams.upstreams(&decoding)
         else { return nil }
         return ForwardRule(suffix: name, upstreams: addresses, strategy: strategy)
     }
@@ -157,7 +157,7 @@ extension Configuration {
                     }
                 } ?? [],
                 zones: section[.zones].map { zoneFiles($0, &decoding) } ?? [],
-                upstreams: section[.upstreams]?.addresses(&decoding),
+                upstreams: section[.upstreams]?.upstreams(&decoding),
                 strategy: section[.policy]?.choice(Strategy.self, &decoding)
             )
         } ?? []

@@ -15,6 +15,17 @@ extension Setting {
         list(&decoding, of: "addresses") { $0.address(&$1) }
     }
 
+    func upstreams(_ decoding: inout Decoding) -> [Configuration.Address]? {
+        list(&decoding, of: "addresses") {
+            $0.scanned(
+                &$1,
+                allowing:
+                    "an upstream such as \"192.0.2.1\", \"[2001:db8::1]:5300\" or "
+                    + "\"tls://192.0.2.1#dns.example\""
+            ) { Configuration.Address(scanningUpstream: $0) }
+        }
+    }
+
     func prefixes(_ decoding: inout Decoding) -> [IPPrefix]? {
         list(&decoding, of: "networks") {
             $0.scanned(

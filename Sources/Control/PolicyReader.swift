@@ -1,6 +1,7 @@
 public import Configuration
 public import Platform
 import PolicyLoading
+public import Resolver
 import Synchronization
 
 /// Reads configuration and zones on a thread of its own, so that whoever asked goes on meanwhile.
@@ -8,7 +9,7 @@ public final class PolicyReader: Sendable {
     /// Gives the configuration as it is now, and the base's upstreams, which may be the system's own;
     /// nil where one of them cannot be asked from here.
     public typealias Source =
-        @Sendable () throws(RejectedConfiguration) -> (Configuration, [SocketAddress]?)
+        @Sendable () throws(RejectedConfiguration) -> (Configuration, [Policy.Upstream]?)
 
     /// What was read.
     enum Outcome: Sendable {

@@ -173,10 +173,17 @@ public struct FoldedName: ~Copyable {
         count = end &+ 1
     }
 
-    /// Becomes `other`.
+    /// Becomes `other`. Complexity: O(octets / 8), which is less than to copy all the room.
     public mutating func assign(_ other: borrowing FoldedName) {
-        storage = other.storage
-        starts = other.starts
+        let octets = other.storage.span
+        var copy = storage.mutableSpan
+        var index = 0
+        // Eight octets more: the zeros behind the name.
+        while index < other.count &+ 8 {
+            copy.store(word: octets.word(at: index), at: index)
+            index &+= 8
+        }
+        for label in 0...other.labelCount { starts[label] = other.starts[label] }
         count = other.count
         labelCount = other.labelCount
     }

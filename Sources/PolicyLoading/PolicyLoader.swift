@@ -1,6 +1,6 @@
 public import Configuration
 import DNS
-public import Platform
+import Platform
 public import Resolver
 public import Zones
 
@@ -28,7 +28,7 @@ public struct PolicyLoader {
     }
 
     /// Reads the zone files. `upstreams` are the base's, which may be the system's own.
-    public func load(generation: UInt32, upstreams: [SocketAddress]) -> Loaded {
+    public func load(generation: UInt32, upstreams: [Policy.Upstream]) -> Loaded {
         var loaded = Loaded()
         let base = layers(of: configuration.zones, into: &loaded)
         var groups = UpstreamGroups(base: upstreams, configuration)

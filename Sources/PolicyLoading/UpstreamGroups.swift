@@ -11,7 +11,7 @@ struct UpstreamGroups {
     private let file: String
 
     /// The base's upstreams, which are the first group.
-    init(base: [SocketAddress], _ configuration: Configuration) {
+    init(base: [Policy.Upstream], _ configuration: Configuration) {
         file = configuration.file
         let members = base.map { member($0) }
         guard !members.isEmpty else { return }
@@ -26,7 +26,7 @@ struct UpstreamGroups {
     ) -> Int? {
         var members: [Int] = []
         for address in addresses {
-            guard let socket = SocketAddress(scanning: "\(address)", port: 53) else {
+            guard let upstream = Policy.Upstream(address) else {
                 errors.append(
                     SettingError(
                         file: file,
@@ -36,7 +36,7 @@ struct UpstreamGroups {
                 )
                 continue
             }
-            members.append(member(socket))
+            members.append(member(upstream))
         }
         guard !members.isEmpty else { return nil }
         let group = Policy.UpstreamGroup(members: members, order: .init(strategy))
@@ -45,12 +45,7 @@ struct UpstreamGroups {
         return groups.count - 1
     }
 
-    private mutating func member(_ address: SocketAddress) -> Int {
-        let upstream = Policy.Upstream(
-            address: IPAddress(high: address.high, low: address.low),
-            scope: address.scope,
-            port: address.port
-        )
+    private mutating func member(_ upstream: Policy.Upstream) -> Int {
         if let index = upstreams.firstIndex(of: upstream) { return index }
         upstreams.append(upstream)
         return upstreams.count - 1

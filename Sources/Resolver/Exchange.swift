@@ -6,7 +6,7 @@ struct Exchange {
     /// The keyed hash of question and key; equal questions share an exchange.
     var hash: UInt64
     /// The group that is asked, as an index of the forwarder's groups.
-    var group: Int
+    var group = -1
     /// The network that the question is asked for; a part of the key.
     var subnet: ClientSubnet?
     var nameSize = 0
@@ -24,7 +24,7 @@ struct Exchange {
     /// The exchanges begun before and after this one; -1: none.
     var older: Int32 = -1
     var newer: Int32 = -1
-    var attempts = InlineArray<8, Attempt>(repeating: Attempt())
+    /// How many attempts have been made; the table has them.
     var attemptCount = 0
     /// Nobody waits any more; late answers still tell how long their upstream takes.
     var isFinished = false
@@ -36,6 +36,14 @@ struct Exchange {
     var failure = Failure.silence
     /// The upstream of that attempt.
     var failedUpstream = 0
+
+    init(key: CacheKey, hash: UInt64, at now: Instant) {
+        self.key = key
+        self.hash = hash
+        startedAt = now
+        giveUpAt = now
+        dueAt = now
+    }
 
     /// Most attempts of one exchange; a power of two.
     static let mostAttempts = 8
@@ -106,30 +114,5 @@ struct Exchange {
             let isCapital = capitals &>> UInt64(index & 63) & 1 == 1
             return isLetter && isCapital ? octet & 0xDF : octet
         }
-    }
-
-    /// Whether an answer may still come.
-    var hasPendingAttempts: Bool {
-        for index in 0..<attemptCount where attempts[index].isPending { return true }
-        return false
-    }
-
-    /// How often an upstream has been asked.
-    func attempts(at upstream: Int) -> Int {
-        var count = 0
-        for index in 0..<attemptCount where Int(attempts[index].upstream) == upstream {
-            count &+= 1
-        }
-        return count
-    }
-
-    /// How often an upstream has been asked over a stream.
-    func streamAttempts(at upstream: Int) -> Int {
-        var count = 0
-        for index in 0..<attemptCount
-        where Int(attempts[index].upstream) == upstream && attempts[index].isStream {
-            count &+= 1
-        }
-        return count
     }
 }

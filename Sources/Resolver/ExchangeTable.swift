@@ -5,6 +5,9 @@ import DNS
 
 struct ExchangeTable: ~Copyable {
     private var exchanges: [Exchange] = []
+    /// `Exchange.mostAttempts` for each exchange. Not a part of it: to read one of an array in a
+    /// struct copies the array, which was a tenth of a forwarded query's time.
+    private var attempts: [Exchange.Attempt] = []
     private var free: [Int32] = []
     /// Each exchange's question name, folded.
     private var names: OctetStore
@@ -25,12 +28,54 @@ struct ExchangeTable: ~Copyable {
         names = OctetStore(count: ExchangeTable.capacity * ExchangeTable.nameSize)
         buckets = Array(repeating: -1, count: ExchangeTable.bucketCount)
         exchanges.reserveCapacity(ExchangeTable.capacity)
+        attempts.reserveCapacity(ExchangeTable.capacity * Exchange.mostAttempts)
         free.reserveCapacity(ExchangeTable.capacity)
     }
 
     subscript(index: Int) -> Exchange {
         @inline(__always) _read { yield exchanges[index] }
         @inline(__always) _modify { yield &exchanges[index] }
+    }
+
+    subscript(attempt id: AttemptID) -> Exchange.Attempt {
+        @inline(__always) _read { yield attempts[Int(id.rawValue)] }
+        @inline(__always) _modify { yield &attempts[Int(id.rawValue)] }
+    }
+
+    subscript(exchange: Int, attempt index: Int) -> Exchange.Attempt {
+        @inline(__always) _read { yield attempts[exchange * Exchange.mostAttempts + index] }
+        @inline(__always) _modify { yield &attempts[exchange * Exchange.mostAttempts + index] }
+    }
+
+    /// Whether an answer to an exchange may still come.
+    func hasPendingAttempts(_ exchange: Int) -> Bool {
+        for index in 0..<exchanges[exchange].attemptCount
+        where self[exchange, attempt: index].isPending {
+            return true
+        }
+        return false
+    }
+
+    /// How often an upstream has been asked for an exchange.
+    func attempts(of exchange: Int, at upstream: Int) -> Int {
+        var count = 0
+        for index in 0..<exchanges[exchange].attemptCount
+        where Int(self[exchange, attempt: index].upstream) == upstream {
+            count &+= 1
+        }
+        return count
+    }
+
+    /// How often an upstream has been asked over a stream.
+    func streamAttempts(of exchange: Int, at upstream: Int) -> Int {
+        var count = 0
+        for index in 0..<exchanges[exchange].attemptCount
+        where Int(self[exchange, attempt: index].upstream) == upstream
+            && self[exchange, attempt: index].isStream
+        {
+            count &+= 1
+        }
+        return count
     }
 
     /// Whether the next `insert` needs a `release` first.
@@ -62,15 +107,21 @@ struct ExchangeTable: ~Copyable {
     }
 
     /// Puts an exchange for a question into a slot. The table must not be full.
-    mutating func insert(_ exchange: Exchange, name: borrowing FoldedName) -> Int {
+    mutating func insert(
+        _ key: CacheKey,
+        hash: UInt64,
+        name: borrowing FoldedName,
+        at now: Instant
+    ) -> Int {
         let index: Int
         if let slot = free.popLast() {
             index = Int(slot)
-            exchanges[index] = exchange
+            exchanges[index] = Exchange(key: key, hash: hash, at: now)
         } else {
             precondition(exchanges.count < ExchangeTable.capacity, "a full table was made room in")
             index = exchanges.count
-            exchanges.append(exchange)
+            exchanges.append(Exchange(key: key, hash: hash, at: now))
+            for _ in 0..<Exchange.mostAttempts { attempts.append(Exchange.Attempt()) }
         }
         var octets = names.mutableSpan
         octets.copy(name.octets, at: index * ExchangeTable.nameSize)
@@ -80,7 +131,7 @@ struct ExchangeTable: ~Copyable {
         exchanges[index].newer = -1
         if newest >= 0 { exchanges[Int(newest)].newer = number } else { oldest = number }
         newest = number
-        let bucket = bucket(of: exchange.hash)
+        let bucket = bucket(of: hash)
         exchanges[index].nextInBucket = buckets[bucket]
         buckets[bucket] = number
         return index

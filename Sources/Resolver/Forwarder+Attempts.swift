@@ -22,7 +22,7 @@ extension Forwarder {
         let group = exchanges[exchange].group
         for index in groups[group].members.indices {
             let upstream = groups[group].members[index]
-            if exchanges[exchange].attempts(at: upstream) == 0,
+            if exchanges.attempts(of: exchange, at: upstream) == 0,
                 !health[upstream].isOut || health[upstream].takesProbe(at: now)
             {
                 attempt(exchange, upstream: upstream, at: now)
@@ -40,7 +40,7 @@ extension Forwarder {
         var bestRank = (attempts: Int.max, isOut: 2, cost: UInt64.max)
         for (place, upstream) in groups[group].members.enumerated() {
             let rank = (
-                attempts: exchanges[exchange].attempts(at: upstream),
+                attempts: exchanges.attempts(of: exchange, at: upstream),
                 isOut: health[upstream].isOut ? 1 : 0,
                 cost: isSequential ? UInt64(place) : UInt64(health[upstream].smoothedRTT)
             )
@@ -84,8 +84,9 @@ extension Forwarder {
         at now: Instant
     ) {
         guard exchanges[exchange].attemptCount < Exchange.mostAttempts else { return }
+        let isEncrypted = isEncrypted[upstream]
         var socket = -1
-        if !isStream {
+        if !isStream, !isEncrypted {
             if batchSockets[upstream] < 0 {
                 batchSockets[upstream] = Int(
                     random.below(UInt32(PendingAttempts.socketsPerUpstream))
@@ -106,10 +107,12 @@ extension Forwarder {
         attempt.state = .waiting
         attempt.level = max(level, dialects[upstream].level(at: now))
         attempt.cause = cause
-        attempt.hasCookie = attempt.level == .full && dialects[upstream].sendsCookie(at: now)
-        if dialects[upstream].mixesCase(at: now) { attempt.capitals = random.word() }
+        if !isEncrypted {
+            attempt.hasCookie = attempt.level == .full && dialects[upstream].sendsCookie(at: now)
+            if dialects[upstream].mixesCase(at: now) { attempt.capitals = random.word() }
+        }
         attempt.sentAt = now
-        exchanges[exchange].attempts[index] = attempt
+        exchanges[exchange, attempt: index] = attempt
         let number = AttemptID(exchange: exchange, index: index)
         pending.insert(number, in: &exchanges)
         outbox.append(number)
@@ -123,13 +126,13 @@ extension Forwarder {
     /// Counts attempts whose answer should have come by now.
     mutating func missOverdue(_ exchange: Int, at now: Instant) {
         for index in 0..<exchanges[exchange].attemptCount
-        where exchanges[exchange].attempts[index].state == .waiting {
-            let attempt = exchanges[exchange].attempts[index]
-            exchanges[exchange].attempts[index].state = .overdue
+        where exchanges[exchange, attempt: index].state == .waiting {
+            let attempt = exchanges[exchange, attempt: index]
+            exchanges[exchange, attempt: index].state = .overdue
             exchanges[exchange].failedUpstream = Int(attempt.upstream)
             exchanges[exchange].failure = .silence
             // What a stream owes may be late for the upstream's TCP alone.
-            if attempt.isStream {
+            if attempt.isStream, !isEncrypted[Int(attempt.upstream)] {
                 health[Int(attempt.upstream)].streamFailed(at: now)
             } else {
                 health[Int(attempt.upstream)].missed(attempt.sentAt, at: now)
@@ -154,8 +157,12 @@ extension Forwarder {
             schedule(exchange, after: Forwarder.longestWait, at: now)
             return
         }
+        guard budget.spend(at: now) else {
+            schedule(exchange, after: Forwarder.outageInterval, at: now)
+            return
+        }
         let isSilent =
-            exchanges[exchange].attempts(at: upstream) > 0
+            exchanges.attempts(of: exchange, at: upstream) > 0
             && dialects[upstream].lastEDNSAnswerAt < exchanges[exchange].startedAt
         attempt(
             exchange,

@@ -10,7 +10,7 @@ extension Forwarder {
         while sent < outbox.count {
             let number = outbox[sent]
             sent += 1
-            let attempt = exchanges[number.exchange].attempts[number.index]
+            let attempt = exchanges[attempt: number]
             guard attempt.isPending else { continue }
             let count = write(attempt, of: number.exchange, to: &message)
             return UpstreamSend(path: attempt.path, count: count)
@@ -56,8 +56,18 @@ extension Forwarder {
         end = options
         if attempt.hasCookie { writeCookie(of: Int(attempt.upstream), to: &message, at: &end) }
         if let subnet = exchanges[exchange].subnet { write(subnet, to: &message, at: &end) }
+        if isEncrypted[Int(attempt.upstream)] { pad(&message, to: 128, at: &end) }
         message.store(UInt16(truncatingIfNeeded: end - options), at: options - 2)
         return end
+    }
+
+    /// Lets the message's length say less about its name (RFC 8467, 4.1).
+    private func pad(_ message: inout MutableSpan<UInt8>, to block: Int, at end: inout Int) {
+        let padding = (block - (end + 4) % block) % block
+        message.store(OptionCode.padding.rawValue, at: end)
+        message.store(UInt16(truncatingIfNeeded: padding), at: end + 2)
+        for index in 0..<padding { message[end + 4 + index] = 0 }
+        end += 4 + padding
     }
 
     private func writeCookie(
@@ -126,7 +136,7 @@ extension Forwarder {
             message.uint16(at: end + 2) == key.class.rawValue,
             scratch.octets.hasSameOctets(as: exchanges.name(of: found.exchange))
         else { return mismatch() }
-        let attempt = exchanges[found.exchange].attempts[found.index]
+        let attempt = exchanges[attempt: found]
         return Match(
             attempt: found,
             hasQuestion: true,

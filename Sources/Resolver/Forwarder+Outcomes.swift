@@ -20,7 +20,7 @@ extension Forwarder {
         of message: Span<UInt8>,
         at now: Instant
     ) -> Credibility {
-        let attempt = exchanges[match.attempt.exchange].attempts[match.attempt.index]
+        let attempt = exchanges[attempt: match.attempt]
         let upstream = Int(attempt.upstream)
         if attempt.capitals != 0, match.hasQuestion {
             if match.isExact {
@@ -54,16 +54,16 @@ extension Forwarder {
     /// datagram that is as it should be.
     mutating func doubt(_ match: AttemptID, at now: Instant) {
         counts.doubtful &+= 1
-        let attempt = exchanges[match.exchange].attempts[match.index]
+        let attempt = exchanges[attempt: match]
         health[Int(attempt.upstream)].heard(after: attempt.sentAt, at: now)
         askOverStream(match, at: now)
     }
 
     /// Notes that a matched message came; gives whether anybody still waits for it.
     mutating func heard(_ match: AttemptID, at now: Instant) -> Bool {
-        let attempt = exchanges[match.exchange].attempts[match.index]
+        let attempt = exchanges[attempt: match]
         let upstream = Int(attempt.upstream)
-        if attempt.isStream {
+        if attempt.isStream, !isEncrypted[upstream] {
             health[upstream].streamAnswered()
         } else {
             health[upstream].heard(after: attempt.sentAt, at: now)
@@ -78,7 +78,7 @@ extension Forwarder {
 
     /// The exchange has its answer: notes who gave it at what level, and who could not.
     mutating func answered(_ match: AttemptID, hasEDNS: Bool, at now: Instant) {
-        let attempt = exchanges[match.exchange].attempts[match.index]
+        let attempt = exchanges[attempt: match]
         let upstream = Int(attempt.upstream)
         health[upstream].answered()
         if attempt.level < .none, hasEDNS { dialects[upstream].answeredWithEDNS(at: now) }
@@ -88,8 +88,8 @@ extension Forwarder {
         case .silence: dialects[upstream].answeredAfterSilence(at: now)
         }
         for index in 0..<exchanges[match.exchange].attemptCount
-        where exchanges[match.exchange].attempts[index].state == .failed {
-            let other = Int(exchanges[match.exchange].attempts[index].upstream)
+        where exchanges[match.exchange, attempt: index].state == .failed {
+            let other = Int(exchanges[match.exchange, attempt: index].upstream)
             if other != upstream { health[other].failed(at: now) }
         }
         finish(match.exchange, at: now)
@@ -100,7 +100,7 @@ extension Forwarder {
     mutating func askOverStream(_ match: AttemptID, at now: Instant) {
         let exchange = match.exchange
         guard !exchanges[exchange].isFinished else { return }
-        var upstream = Int(exchanges[exchange].attempts[match.index].upstream)
+        var upstream = Int(exchanges[exchange, attempt: match.index].upstream)
         if !health[upstream].takesStream(at: now),
             groups.indices.contains(exchanges[exchange].group)
         {
@@ -110,7 +110,7 @@ extension Forwarder {
                 break
             }
         }
-        guard exchanges[exchange].streamAttempts(at: upstream) == 0 else { return }
+        guard exchanges.streamAttempts(of: exchange, at: upstream) == 0 else { return }
         attempt(exchange, upstream: upstream, isStream: true, at: now)
         // Two round trips, and what a stream that does not come up may cost.
         schedule(exchange, after: min(max(250, health[upstream].patience * 2), 800), at: now)
@@ -124,9 +124,9 @@ extension Forwarder {
         isStream: Bool,
         at now: Instant
     ) -> Bool {
-        let attempt = exchanges[match.exchange].attempts[match.index]
+        let attempt = exchanges[attempt: match]
         let upstream = Int(attempt.upstream)
-        guard exchanges[match.exchange].attempts(at: upstream) < 4 else { return false }
+        guard exchanges.attempts(of: match.exchange, at: upstream) < 4 else { return false }
         self.attempt(
             match.exchange,
             upstream: upstream,
@@ -147,16 +147,16 @@ extension Forwarder {
         at now: Instant
     ) -> Bool {
         let exchange = match.exchange
-        let attempt = exchanges[exchange].attempts[match.index]
+        let attempt = exchanges[exchange, attempt: match.index]
         pending.settle(match, in: &exchanges)
         if exchanges[exchange].isFinished {
             releaseIfSettled(exchange)
             return false
         }
-        if failure != .unreachable { exchanges[exchange].attempts[match.index].state = .failed }
+        if failure != .unreachable { exchanges[exchange, attempt: match.index].state = .failed }
         exchanges[exchange].failure = failure
         exchanges[exchange].failedUpstream = Int(attempt.upstream)
-        if let next = nextUpstream(for: exchange), exchanges[exchange].attempts(at: next) == 0 {
+        if let next = nextUpstream(for: exchange), exchanges.attempts(of: exchange, at: next) == 0 {
             self.attempt(
                 exchange,
                 upstream: next,
@@ -166,14 +166,15 @@ extension Forwarder {
             schedule(exchange, after: health[next].patience, at: now)
             return false
         }
-        return !exchanges[exchange].hasPendingAttempts
+        return !exchanges.hasPendingAttempts(exchange)
     }
 
     /// A path broke: all attempts on it have failed. Gives the exchanges that nobody can answer any
     /// more.
     mutating func broke(_ path: UpstreamPath, _ failure: PathFailure, at now: Instant) -> [Int] {
         let lost = pending.all(on: path, in: exchanges)
-        if path.socket >= 0 {
+        guard upstreams.indices.contains(path.upstream) else { return [] }
+        if path.socket >= 0 || isEncrypted[path.upstream] && failure == .unreachable {
             health[path.upstream].refused(at: now)
         } else if failure == .unreachable, !lost.isEmpty {
             health[path.upstream].streamFailed(at: now)
@@ -181,7 +182,7 @@ extension Forwarder {
         var exhausted: [Int] = []
         for match in lost {
             if failure == .ended, path.socket < 0,
-                exchanges[match.exchange].streamAttempts(at: path.upstream) == 1,
+                exchanges.streamAttempts(of: match.exchange, at: path.upstream) == 1,
                 !exchanges[match.exchange].isFinished
             {
                 pending.settle(match, in: &exchanges)

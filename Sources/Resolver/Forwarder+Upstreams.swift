@@ -53,12 +53,14 @@ extension Forwarder {
                 upstreams.append(nil)
                 health.append(UpstreamHealth())
                 dialects.append(UpstreamDialect(clientCookie: 0))
+                isEncrypted.append(false)
                 batchSockets.append(-1)
                 pending.grow(toUpstreams: upstreams.count)
             }
             guard let number else { continue }
             upstreams[number] = wanted[index]
             health[number] = UpstreamHealth()
+            isEncrypted[number] = wanted[index].identity != nil
             dialects[number] = UpstreamDialect(clientCookie: random.word())
             numbers[index] = number
         }
@@ -79,7 +81,7 @@ extension Forwarder {
         var capitals = 0
         for index in question.indices where question[index] &- 0x41 < 26 { capitals += 1 }
         for index in 0..<exchanges[exchange].attemptCount {
-            let attempt = exchanges[exchange].attempts[index]
+            let attempt = exchanges[exchange, attempt: index]
             if attempt.isPending, attempt.id == id || capitals >= 12,
                 isSpelled(question, at: 0, as: attempt, of: exchange)
             {

@@ -12,6 +12,8 @@ struct Forwarder: ~Copyable {
     var upstreams: [Policy.Upstream?] = []
     var health: [UpstreamHealth] = []
     var dialects: [UpstreamDialect] = []
+    /// Which upstreams are asked over TLS: streams alone, and no forger can put a word in.
+    var isEncrypted: [Bool] = []
     /// The groups of the policy, their members as numbers of upstreams.
     var groups: [Group] = []
     var exchanges: ExchangeTable
@@ -26,6 +28,7 @@ struct Forwarder: ~Copyable {
     var batchSockets: [Int] = []
     var random: RandomPool
     var queriesSinceCopy = 0
+    var budget = RetryBudget()
     var scratch = FoldedName()
     var counts = Counts()
 
@@ -139,20 +142,14 @@ struct Forwarder: ~Copyable {
         at now: Instant
     ) -> Int {
         if exchanges.isFull { shedOldest(at: now) }
-        let giveUpAt = now.advanced(byMilliseconds: Forwarder.longestWait)
-        var exchange = Exchange(
-            key: asked.key,
-            hash: hash,
-            group: asked.group,
-            subnet: asked.subnet,
-            startedAt: now,
-            giveUpAt: giveUpAt,
-            dueAt: giveUpAt
-        )
+        let index = exchanges.insert(asked.key, hash: hash, name: name, at: now)
+        exchanges[index].group = asked.group
+        exchanges[index].subnet = asked.subnet
+        exchanges[index].giveUpAt = now.advanced(byMilliseconds: Forwarder.longestWait)
         if asked.hasStale {
-            exchange.staleAt = now.advanced(byMilliseconds: Forwarder.freshWait)
+            exchanges[index].staleAt = now.advanced(byMilliseconds: Forwarder.freshWait)
         }
-        let index = exchanges.insert(exchange, name: name)
+        budget.earn()
         start(index, at: now)
         return index
     }
@@ -180,7 +177,7 @@ struct Forwarder: ~Copyable {
         exchanges[exchange].staleAt = nil
         exchanges.unlink(exchange)
         wheel.cancel(exchange)
-        guard exchanges[exchange].hasPendingAttempts else {
+        guard exchanges.hasPendingAttempts(exchange) else {
             releaseIfSettled(exchange)
             return
         }
@@ -195,7 +192,7 @@ struct Forwarder: ~Copyable {
     }
 
     mutating func releaseIfSettled(_ exchange: Int) {
-        guard exchanges[exchange].isFinished, !exchanges[exchange].hasPendingAttempts else {
+        guard exchanges[exchange].isFinished, !exchanges.hasPendingAttempts(exchange) else {
             return
         }
         wheel.cancel(exchange)

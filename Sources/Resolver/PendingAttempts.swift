@@ -53,7 +53,7 @@ struct PendingAttempts: ~Copyable {
         var number = buckets[bucket(upstream, socket, id)]
         while number >= 0 {
             let found = AttemptID(rawValue: number)
-            let attempt = exchanges[found.exchange].attempts[found.index]
+            let attempt = exchanges[attempt: found]
             if attempt.id == id { return found }
             number = attempt.nextInBucket
         }
@@ -62,17 +62,17 @@ struct PendingAttempts: ~Copyable {
 
     /// Lets the answer to an attempt be found.
     mutating func insert(_ attempt: AttemptID, in exchanges: inout ExchangeTable) {
-        let facts = exchanges[attempt.exchange].attempts[attempt.index]
+        let facts = exchanges[attempt: attempt]
         let (upstream, socket) = (Int(facts.upstream), Int(facts.socket))
         let bucket = bucket(upstream, socket, facts.id)
-        exchanges[attempt.exchange].attempts[attempt.index].nextInBucket = buckets[bucket]
+        exchanges[attempt: attempt].nextInBucket = buckets[bucket]
         buckets[bucket] = attempt.rawValue
         counts[place(upstream, socket)] += 1
     }
 
     /// Takes an attempt out, if it is pending: its answer can no longer come.
     mutating func settle(_ attempt: AttemptID, in exchanges: inout ExchangeTable) {
-        let facts = exchanges[attempt.exchange].attempts[attempt.index]
+        let facts = exchanges[attempt: attempt]
         guard facts.isPending else { return }
         let (upstream, socket) = (Int(facts.upstream), Int(facts.socket))
         let bucket = bucket(upstream, socket, facts.id)
@@ -81,16 +81,16 @@ struct PendingAttempts: ~Copyable {
         } else {
             var before = AttemptID(rawValue: buckets[bucket])
             while before.rawValue >= 0 {
-                let next = exchanges[before.exchange].attempts[before.index].nextInBucket
+                let next = exchanges[attempt: before].nextInBucket
                 if next == attempt.rawValue {
-                    exchanges[before.exchange].attempts[before.index].nextInBucket =
+                    exchanges[attempt: before].nextInBucket =
                         facts.nextInBucket
                     break
                 }
                 before = AttemptID(rawValue: next)
             }
         }
-        exchanges[attempt.exchange].attempts[attempt.index].state = .done
+        exchanges[attempt: attempt].state = .done
         counts[place(upstream, socket)] -= 1
     }
 
@@ -104,7 +104,7 @@ struct PendingAttempts: ~Copyable {
             while number >= 0 {
                 let attempt = AttemptID(rawValue: number)
                 all.append(attempt)
-                number = exchanges[attempt.exchange].attempts[attempt.index].nextInBucket
+                number = exchanges[attempt: attempt].nextInBucket
             }
         }
         return all

@@ -139,12 +139,28 @@ public final class Policy: Sendable {
         public let scope: UInt32
         /// Its port.
         public let port: UInt16
+        /// How it proves who it is over TLS (RFC 7858); nil: it is asked in the clear.
+        public let identity: Identity?
+
+        /// What an upstream's certificate must be for.
+        public enum Identity: Hashable, Sendable {
+            /// This name.
+            case name(String)
+            /// The upstream's address.
+            case address
+        }
 
         /// An upstream at an address.
-        public init(address: IPAddress, scope: UInt32 = 0, port: UInt16 = 53) {
+        public init(
+            address: IPAddress,
+            scope: UInt32 = 0,
+            port: UInt16 = 53,
+            identity: Identity? = nil
+        ) {
             self.address = address
             self.scope = scope
             self.port = port
+            self.identity = identity
         }
     }
 }

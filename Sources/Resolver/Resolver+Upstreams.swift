@@ -52,7 +52,7 @@ extension Resolver {
         for attempt: AttemptID,
         at now: Instant
     ) -> Exchange.Failure? {
-        let facts = forwarder.exchanges[attempt.exchange].attempts[attempt.index]
+        let facts = forwarder.exchanges[attempt: attempt]
         let failure = Exchange.Failure.code(options.code, options.error)
         switch options.code {
         case .noError, .nxDomain, .yxDomain:
@@ -64,7 +64,7 @@ extension Resolver {
         case .badCookie:
             // The new cookie has been learned; over a stream none is needed (RFC 7873, 5.3).
             let isAgain =
-                forwarder.exchanges[attempt.exchange].attempts(at: Int(facts.upstream)) > 1
+                forwarder.exchanges.attempts(of: attempt.exchange, at: Int(facts.upstream)) > 1
             let isAsked = forwarder.askAgain(attempt, level: .full, isStream: isAgain, at: now)
             return isAsked ? nil : failure
         case .formatError, .notImplemented, .badVersion:

@@ -14,7 +14,7 @@ enum SpecialName {
     /// `localhost`: the loopback addresses.
     case loopback
 
-    init(_ name: borrowing FoldedName, type: RecordType, settings: Policy.Settings) {
+    init(_ name: borrowing FoldedName, type: RecordType, settings: borrowing Policy.Settings) {
         let last = name.labelCount - 1
         guard last >= 0 else {
             self = .none

@@ -30,7 +30,7 @@ struct UpstreamAnswer: ~Copyable {
         _ message: Span<UInt8>,
         name: borrowing FoldedName,
         key: CacheKey,
-        settings: Policy.Settings,
+        settings: borrowing Policy.Settings,
         into store: inout OctetStore,
         end: inout Int
     ) throws(Rejection) -> CacheEntry.Description {
@@ -127,7 +127,7 @@ struct UpstreamAnswer: ~Copyable {
         _ section: Range<Int>,
         name: borrowing FoldedName,
         key: CacheKey,
-        settings: Policy.Settings,
+        settings: borrowing Policy.Settings,
         lifetime: inout UInt32,
         writer: inout MessageWriter
     ) throws(WireError) -> Chain {
@@ -196,7 +196,7 @@ struct UpstreamAnswer: ~Copyable {
         _ message: Span<UInt8>,
         _ section: Range<Int>,
         key: CacheKey,
-        settings: Policy.Settings,
+        settings: borrowing Policy.Settings,
         writer: inout MessageWriter
     ) throws(WireError) -> Authority {
         var authority = Authority()
@@ -225,7 +225,7 @@ struct UpstreamAnswer: ~Copyable {
         _ message: Span<UInt8>,
         _ section: Range<Int>,
         key: CacheKey,
-        settings: Policy.Settings,
+        settings: borrowing Policy.Settings,
         writer: inout MessageWriter
     ) -> UInt16 {
         var count: UInt16 = 0
@@ -258,7 +258,7 @@ struct UpstreamAnswer: ~Copyable {
     }
 
     /// A TTL with the top bit set counts as 0 (RFC 2181, 8), and 0 is never raised.
-    private func sane(_ ttl: UInt32, _ settings: Policy.Settings) -> UInt32 {
+    private func sane(_ ttl: UInt32, _ settings: borrowing Policy.Settings) -> UInt32 {
         guard ttl > 0, ttl <= 0x7FFF_FFFF else { return 0 }
         return min(max(ttl, settings.minimumTTL), settings.maximumTTL)
     }

@@ -1,62 +1,57 @@
 import DNS
 import Platform
 import Resolver
+import TLS
 
 /// A worker's TCP connections to the upstreams: one each, opened when a query needs it, kept while
 /// queries come, with many queries in flight (RFC 7766, 6.2.1.1).
 struct UpstreamStreams: ~Copyable {
-    struct Stream: ~Copyable {
-        var socket = StreamSocket.none
-        var generation: UInt32 = 0
-        var isConnected = false
-        /// Whether it has brought an answer: then the upstream may end it whenever it likes.
-        var hasAnswered = false
-        /// Octets of a message that is not complete.
-        var unread = OctetQueue()
-        /// Queries that are to be written, framed.
-        var unsent = OctetQueue()
-        var isDirty = false
-        var lastUse: UInt64 = 0
-
-        mutating func flush() throws(Errno) {
-            if !unsent.isEmpty { try socket.write(from: &unsent) }
-        }
-    }
-
-    private var streams: FixedArray<Stream>
-    private var addresses: [SocketAddress?]
+    private var streams: FixedArray<UpstreamStream>
+    private var upstreams: [Policy.Upstream?]
+    /// What lets the next session with an upstream be shorter.
+    private var tickets: FixedArray<TLSTicket?>
+    private var context: TLSContext?
+    private let settings: Server.Settings
+    private var nextReport: UInt64 = 0
     private var lastGeneration: UInt32 = 0
     private var openCount = 0
     private var nextSweep: UInt64 = 0
     private var inbox = OctetBuffer(capacity: (64 << 10) + 2 + 65_535)
+    private var scratch = OctetBuffer(capacity: 32 << 10)
 
     /// A connection that is not established within this time has failed.
     private static var connectTime: UInt64 { 3_000_000_000 }
     /// A connection is kept so long after its last query; most servers end theirs after ten seconds.
     private static var idleTime: UInt64 { 8_000_000_000 }
+    /// Whoever reads the log wants to know, not to be flooded.
+    private static var reportInterval: UInt64 { 10_000_000_000 }
     private static var sweepInterval: UInt64 { 1_000_000_000 }
     /// More than this is never waiting on a connection that works.
     private static var unsentLimit: Int { 256 << 10 }
 
-    init(upstreams: [Policy.Upstream?]) {
-        addresses = upstreams.map { $0.map(SocketAddress.init) }
-        streams = FixedArray(count: upstreams.count) { _ in Stream() }
+    init(upstreams: [Policy.Upstream?], settings: Server.Settings) {
+        self.upstreams = upstreams
+        self.settings = settings
+        streams = FixedArray(count: upstreams.count) { _ in UpstreamStream() }
+        tickets = FixedArray(count: upstreams.count) { _ in nil }
     }
 
     /// Serves another list of upstreams; an upstream that keeps its place keeps its connection.
-    mutating func adopt(_ upstreams: [Policy.Upstream?]) {
-        let adopted = upstreams.map { $0.map(SocketAddress.init) }
-        guard adopted != addresses else { return }
-        var table = FixedArray(count: adopted.count) { _ in Stream() }
+    mutating func adopt(_ adopted: [Policy.Upstream?]) {
+        guard adopted != upstreams else { return }
+        var table = FixedArray(count: adopted.count) { _ in UpstreamStream() }
+        var kept = FixedArray<TLSTicket?>(count: adopted.count) { _ in nil }
         for index in streams.indices {
-            if index < adopted.count && adopted[index] == addresses[index] {
+            if index < adopted.count && adopted[index] == upstreams[index] {
                 swap(&table[index], &streams[index])
+                swap(&kept[index], &tickets[index])
             } else {
                 close(index)
             }
         }
         streams = table
-        addresses = adopted
+        tickets = kept
+        upstreams = adopted
     }
 
     /// When connections should next be looked through for ones that idle or never came up.
@@ -74,13 +69,13 @@ struct UpstreamStreams: ~Copyable {
         at now: Instant,
         counting statistics: inout Statistics
     ) {
-        guard upstream >= 0 && upstream < addresses.count, let address = addresses[upstream] else {
+        guard upstream >= 0 && upstream < upstreams.count, let facts = upstreams[upstream] else {
             resolver.pathFailed(.stream(upstream: upstream), at: now)
             return
         }
         if !streams[upstream].socket.isOpen {
             do throws(Errno) {
-                try open(upstream, to: address, poller, now)
+                try open(upstream, to: facts, poller, now)
             } catch {
                 statistics.upstreamFailures += 1
                 resolver.pathFailed(.stream(upstream: upstream), at: now)
@@ -108,7 +103,7 @@ struct UpstreamStreams: ~Copyable {
         for index in streams.indices where streams[index].isDirty {
             streams[index].isDirty = false
             // What is already watched for writing waits its turn.
-            guard streams[index].isConnected else { continue }
+            guard streams[index].isReady else { continue }
             write(index, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
         }
     }
@@ -120,10 +115,15 @@ struct UpstreamStreams: ~Copyable {
         at now: Instant,
         counting statistics: inout Statistics
     ) {
+        do throws(UpstreamStream.Failure) {
+            try streams[index].flush(scratch: &scratch)
+        } catch {
+            fail(index, error.reason, for: &resolver, at: now, counting: &statistics)
+            return
+        }
+        let interest: Poller.Readiness =
+            streams[index].isBlocked ? [.readable, .writable] : .readable
         do throws(Errno) {
-            try streams[index].flush()
-            let interest: Poller.Readiness =
-                streams[index].unsent.isEmpty ? .readable : [.readable, .writable]
             try poller.change(streams[index].socket.descriptor, to: interest, as: token(index))
         } catch {
             fail(index, for: &resolver, at: now, counting: &statistics)
@@ -132,11 +132,15 @@ struct UpstreamStreams: ~Copyable {
 
     private mutating func open(
         _ index: Int,
-        to address: SocketAddress,
+        to upstream: Policy.Upstream,
         _ poller: borrowing Poller,
         _ now: Instant
     ) throws(Errno) {
+        let address = SocketAddress(upstream)
         let socket = try StreamSocket(connectingTo: address)
+        if let identity = upstream.identity {
+            streams[index].session = try session(index, identity, address)
+        }
         lastGeneration &+= 1
         streams[index].generation = lastGeneration
         try poller.add(socket.descriptor, for: [.readable, .writable], as: token(index))
@@ -145,23 +149,46 @@ struct UpstreamStreams: ~Copyable {
         openCount += 1
     }
 
+    private mutating func session(
+        _ index: Int,
+        _ identity: Policy.Upstream.Identity,
+        _ address: SocketAddress
+    ) throws(Errno) -> TLSSession? {
+        if context == nil { context = TLSContext(anchors: settings.upstreamAnchors) }
+        guard let context else { throw .invalidArgument }
+        var name: String?
+        if case .name(let given) = identity { name = given }
+        return TLSSession(
+            client: context,
+            name: name,
+            address: address,
+            resuming: tickets[index]
+        )
+    }
+
     private func token(_ index: Int) -> Poller.Token {
         Source.upstreamStream.token(slot: index, generation: streams[index].generation)
     }
 
     private mutating func close(_ index: Int) {
         guard streams[index].socket.isOpen else { return }
-        streams[index] = Stream()
+        if let ticket = streams[index].session?.ticket() { tickets[index] = consume ticket }
+        streams[index] = UpstreamStream()
         openCount -= 1
     }
 
     /// Closes a connection that broke, and tells the resolver.
     private mutating func fail(
         _ index: Int,
+        _ reason: String? = nil,
         for resolver: inout Resolver,
         at now: Instant,
         counting statistics: inout Statistics
     ) {
+        if let reason, let upstream = upstreams[index], now.nanoseconds >= nextReport {
+            nextReport = now.nanoseconds + UpstreamStreams.reportInterval
+            settings.upstreamFailed?(upstream, reason)
+        }
         let failure: PathFailure = streams[index].hasAnswered ? .ended : .unreachable
         close(index)
         statistics.upstreamFailures += 1
@@ -191,11 +218,18 @@ struct UpstreamStreams: ~Copyable {
             }
             streams[index].isConnected = true
         }
+        let wasReady = streams[index].isReady
         if readiness.contains(.writable) {
             write(index, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
         }
         if !readiness.isDisjoint(with: [.readable, .failed]) && streams[index].socket.isOpen {
             read(index, for: &resolver, at: now, counting: &statistics)
+        }
+        // The handshake has something to say, or is over: the queries can go.
+        if streams[index].socket.isOpen, streams[index].session != nil,
+            !wasReady || streams[index].isBlocked
+        {
+            write(index, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
         }
     }
 
@@ -207,14 +241,16 @@ struct UpstreamStreams: ~Copyable {
     ) {
         var filled = streams[index].unread.take(into: &inbox)
         var hasEnded = false
-        do throws(Errno) {
-            switch try streams[index].socket.read(into: &inbox, at: filled) {
-            case .octets(let count): filled += count
-            case .wouldBlock: break
-            case .end: hasEnded = true
-            }
+        do throws(UpstreamStream.Failure) {
+            filled = try streams[index].read(
+                into: &inbox,
+                filled: filled,
+                scratch: &scratch,
+                hasEnded: &hasEnded
+            )
         } catch {
-            hasEnded = true
+            fail(index, error.reason, for: &resolver, at: now, counting: &statistics)
+            return
         }
         var offset = 0
         messages: while true {
@@ -257,7 +293,7 @@ struct UpstreamStreams: ~Copyable {
         nextSweep = now.nanoseconds + UpstreamStreams.sweepInterval
         for index in streams.indices where streams[index].socket.isOpen {
             let unused = now.nanoseconds - streams[index].lastUse
-            if !streams[index].isConnected && unused >= UpstreamStreams.connectTime {
+            if !streams[index].isReady && unused >= UpstreamStreams.connectTime {
                 fail(index, for: &resolver, at: now, counting: &statistics)
             } else if unused >= UpstreamStreams.idleTime
                 && resolver.exchangesInFlight(on: .stream(upstream: index)) == 0

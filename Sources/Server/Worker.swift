@@ -75,7 +75,7 @@ struct Worker: ~Copyable {
             upstreams: resolver.upstreams,
             perUpstream: settings.socketsPerUpstream
         )
-        upstreamStreams = UpstreamStreams(upstreams: resolver.upstreams)
+        upstreamStreams = UpstreamStreams(upstreams: resolver.upstreams, settings: settings)
     }
 
     /// Serves until the mailbox says stop, and gives what was done.

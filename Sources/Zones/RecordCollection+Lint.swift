@@ -122,17 +122,21 @@ extension RecordCollection {
 
     /// A name that a query must have for an entry to be about it.
     private func questionName(of entry: Entry, _ zone: ZoneSource) -> Name? {
-        var name = owner(of: entry)
-        if zone.kind == .rpz {
-            guard let trigger = name.removing(zone.origin), !trigger.isRoot else { return nil }
-            var folded = FoldedName()
-            guard (try? folded.read(from: trigger.octets.span, at: 0)) != nil,
-                PolicyTrigger(folded) == nil
-            else { return nil }
-            name = trigger
-        }
+        guard let name = triggerName(of: entry, zone) else { return nil }
         guard name.isWildcard else { return name }
         return (try? Name(scanning: "x"))?.appending(name.parent)
+    }
+
+    /// The name or wildcard that an entry is about; nil for an address trigger of a policy zone.
+    func triggerName(of entry: Entry, _ zone: ZoneSource) -> Name? {
+        let name = owner(of: entry)
+        guard zone.kind == .rpz else { return name }
+        guard let trigger = name.removing(zone.origin), !trigger.isRoot else { return nil }
+        var folded = FoldedName()
+        guard (try? folded.read(from: trigger.octets.span, at: 0)) != nil,
+            PolicyTrigger(folded) == nil
+        else { return nil }
+        return trigger
     }
 }
 

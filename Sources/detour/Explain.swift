@@ -31,8 +31,8 @@ enum Explain {
     {
         let upstreams =
             configuration.upstreams.map {
-                $0.compactMap { SocketAddress(scanning: "\($0)", port: 53) }
-            } ?? SystemResolvers.read(except: [])
+                $0.compactMap { Policy.Upstream($0) }
+            } ?? SystemResolvers.read(except: []).map { Policy.Upstream($0) }
         let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
         guard let policy = loaded.policy else {
             for error in loaded.errors { Output.error("\(error)") }

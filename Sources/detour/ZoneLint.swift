@@ -46,6 +46,9 @@ struct ZoneLint {
         self.report = report
     }
 
+    /// The names that the file has addresses or aliases for.
+    var addressOwners: [AddressOwner] { records.addressOwners(in: file.source, report) }
+
     /// What was found in the text and about the records.
     var findings: [ZoneFileError] { report.findings }
 

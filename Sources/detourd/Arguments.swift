@@ -10,6 +10,7 @@ struct Arguments {
     var listen: [Configuration.Address] = []
     var zones: [ZoneFile] = []
     var upstreams: [Configuration.Address]?
+    var upstreamAnchors: String?
     var forwardsNothing = false
     var allowed: [IPPrefix] = []
     var workers: Int?
@@ -53,7 +54,8 @@ struct Arguments {
             case "--authoritative": zones.append(try Arguments.zone(try value(), .authoritative))
             case "--rpz": zones.append(try Arguments.zone(try value(), .rpz))
             case "--upstream":
-                upstreams = (upstreams ?? []) + [try Arguments.address(try value(), word, port: 53)]
+                upstreams = (upstreams ?? []) + [try Arguments.upstream(try value(), word)]
+            case "--upstream-anchors": upstreamAnchors = try value()
             case "--no-upstream": forwardsNothing = true
             case "--allow": allowed.append(try Arguments.prefix(try value()))
             case "--workers": workers = try Arguments.count(try value(), word)
@@ -82,6 +84,19 @@ struct Arguments {
             )
         }
         return address
+    }
+
+    private static func upstream(
+        _ text: String,
+        _ option: String
+    ) throws(UsageError) -> Configuration.Address {
+        guard let upstream = Configuration.Address(scanningUpstream: text) else {
+            throw UsageError(
+                sentence: "\(option) \(text): not an upstream; write 192.0.2.1, "
+                    + "[2001:db8::1]:5300 or tls://192.0.2.1#dns.example"
+            )
+        }
+        return upstream
     }
 
     private static func zone(_ text: String, _ kind: ZoneKind) throws(UsageError) -> ZoneFile {
@@ -120,6 +135,7 @@ struct Arguments {
 
     private static let options = [
         "--config", "--listen", "--zone", "--hosts", "--authoritative", "--rpz", "--upstream",
+        "--upstream-anchors",
         "--no-upstream", "--allow", "--workers", "--control", "--state", "--log-format", "--check",
         "--help",
         "--version",
@@ -150,8 +166,10 @@ struct Arguments {
           --hosts FILE                 overrides from a hosts file (repeatable)
           --authoritative ORIGIN=FILE  a zone that owns all names below ORIGIN (repeatable)
           --rpz ORIGIN=FILE            a response policy zone (repeatable)
-          --upstream ADDR[:PORT]       forward to this resolver (repeatable);
-                                       default: those of /etc/resolv.conf
+          --upstream ADDR[:PORT]       forward to this resolver (repeatable), over TLS as
+                                       tls://ADDR[:PORT]#NAME; default: those of /etc/resolv.conf
+          --upstream-anchors FILE      what upstreams over TLS must chain to, PEM;
+                                       default: the system's certificates
           --no-upstream                forward nothing: what is not an override is REFUSED
           --allow PREFIX               serve clients of this network (repeatable);
                                        default: private and loopback networks

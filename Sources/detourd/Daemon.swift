@@ -107,7 +107,12 @@ enum Daemon {
                 try ControlSocket(serving: path)
             }
             do throws(Errno) {
-                let server = try Server(serving: sockets, under: policy, cache: cache)
+                let server = try Server(
+                    serving: sockets,
+                    under: policy,
+                    cache: cache,
+                    settings: settings(arguments, log)
+                )
                 defer { server.stop() }
                 let reader = try PolicyReader(path: arguments.readFile) {
                     [addresses = server.addresses] () throws(RejectedConfiguration) in
@@ -138,12 +143,26 @@ enum Daemon {
         }
     }
 
+    /// How the server is to work, and what it says about upstreams over TLS.
+    private static func settings(_ arguments: Arguments, _ log: Log) -> Server.Settings {
+        var settings = Server.Settings()
+        settings.upstreamAnchors = arguments.upstreamAnchors
+        settings.upstreamFailed = { upstream, reason in
+            log.write(
+                .warning,
+                "upstream \(upstream) is not asked: TLS: \(reason)",
+                [("upstream", "\(upstream)"), ("reason", reason)]
+            )
+        }
+        return settings
+    }
+
     /// Serves until a signal says stop.
     private static func serve(
         _ plane: ControlPlane,
         _ server: Server,
         _ loaded: PolicyLoader.Loaded,
-        _ upstreams: [SocketAddress],
+        _ upstreams: [Policy.Upstream],
         _ log: Log,
         _ signals: borrowing SignalDescriptor
     ) throws(Errno) -> Int32 {
@@ -191,8 +210,18 @@ enum Daemon {
         of configuration: Configuration,
         besides ours: [SocketAddress],
         _ log: Log
-    ) -> [SocketAddress]? {
-        if let given = configuration.upstreams { return addresses(given, log) }
+    ) -> [Policy.Upstream]? {
+        if let given = configuration.upstreams {
+            var found: [Policy.Upstream] = []
+            for address in given {
+                guard let upstream = Policy.Upstream(address) else {
+                    log.write(.error, "this machine has no interface for \(address)")
+                    return nil
+                }
+                found.append(upstream)
+            }
+            return found
+        }
         let upstreams = SystemResolvers.read(except: ours)
         if upstreams.isEmpty {
             log.write(
@@ -201,7 +230,7 @@ enum Daemon {
                     + "give one with --upstream"
             )
         }
-        return upstreams
+        return upstreams.map { Policy.Upstream($0) }
     }
 
     /// Addresses as the kernel takes them; nil, with a message, where an interface is missing.
@@ -238,7 +267,7 @@ enum Daemon {
     private static func announce(
         _ server: Server,
         _ loaded: PolicyLoader.Loaded,
-        _ upstreams: [SocketAddress],
+        _ upstreams: [Policy.Upstream],
         _ log: Log
     ) {
         let addresses = server.addresses.map { "\($0)" }.joined(separator: " ")

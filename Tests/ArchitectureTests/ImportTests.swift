@@ -10,7 +10,7 @@ struct ImportTests {
         "Resolver": ["DNS", "Zones", "Synchronization"],
         "TLS": ["COpenSSL", "Platform"],
         "Server": ["Platform", "TLS", "DNS", "Zones", "Resolver", "Synchronization"],
-        "Certificates": ["COpenSSL"],
+        "Certificates": ["COpenSSL", "Synchronization"],
         // libcurl takes an SSL_CTX, which is OpenSSL's.
         "HTTPSVerifier": [
             "Certificates", "COpenSSL", "CCurl", "DNS", "Zones", "FoundationEssentials",

@@ -204,6 +204,28 @@ struct ForwardingTests {
         #expect(player.replies().contains { $0.message.data == ["203.0.113.1"] })
     }
 
+    @Test("a flood of names that nobody answers is not multiplied by its retries")
+    func retryBudget() throws {
+        let player = Player(upstreams: 2)
+        for number in 0..<10_000 {
+            player.ask("n\(number).flood.example")
+            if number % 100 == 0 {
+                // Others are answered all the time.
+                player.ask("good\(number).example")
+                if let sent = player.sent().last { player.answer(sent) }
+                player.pass(milliseconds: 20)
+            }
+        }
+        #expect(player.statistics.upstreamQueries < 18_000)
+        for number in 0..<100 {
+            player.ask("after\(number).example")
+            player.pass(milliseconds: 100)
+        }
+        _ = player.sent()
+        player.pass(milliseconds: 5_000)
+        #expect(player.statistics.waited == player.statistics.failed + 100)
+    }
+
     @Test("a full table gives up the oldest, with SERVFAIL")
     func full() throws {
         let player = Player()

@@ -110,4 +110,30 @@ struct GroupTests {
         player.answer(sent, "a.example 300 A 203.0.113.1")
         #expect(player.replies().map(\.message.data) == [["203.0.113.1"]])
     }
+
+    @Test(
+        "an upstream over TLS: a stream, a padded query, no cookie, and no time lost when it fails"
+    )
+    func encrypted() throws {
+        let player = Player(upstreams: 0)
+        player.adopt(Player.policy(upstreams: [1, 2], identity: .name("dns.example")))
+        for name in ["a.example", "a-much-longer-name-than-that.example"] {
+            player.ask(name)
+            let sent = try #require(player.sent().first)
+            #expect(sent.isStream)
+            #expect(sent.message.octets.count % 128 == 0)
+            #expect(sent.message.option(12) != nil && sent.message.option(10) == nil)
+            #expect(sent.message.question?.name == name)
+            player.answer(sent, "\(name) 60 A 203.0.113.1")
+            #expect(player.replies().count == 1)
+        }
+        player.ask("b.example")
+        let sent = try #require(player.sent().first)
+        player.fail(sent.path)
+        let other = try #require(player.sent().first)
+        #expect(other.upstream != sent.upstream)
+        player.answer(other, "b.example 60 A 203.0.113.1")
+        player.ask("c.example")
+        #expect(player.sent().map(\.upstream) == [other.upstream])
+    }
 }

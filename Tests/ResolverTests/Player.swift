@@ -70,6 +70,7 @@ final class Player {
         zone: String = "",
         groups: [Policy.UpstreamGroup] = [],
         rules: [Policy.ForwardRule] = [],
+        identity: Policy.Upstream.Identity? = nil,
         settings: Policy.Settings = Policy.Settings()
     ) -> Policy {
         let file = ZoneFile(
@@ -84,7 +85,10 @@ final class Player {
         return Policy(
             layers: layers,
             upstreams: upstreams.map {
-                Policy.Upstream(address: IPAddress(ipv4: 0xC000_0200 + UInt32($0)))
+                Policy.Upstream(
+                    address: IPAddress(ipv4: 0xC000_0200 + UInt32($0)),
+                    identity: identity
+                )
             },
             groups: groups,
             forwardRules: rules,

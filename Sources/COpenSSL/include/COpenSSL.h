@@ -2,6 +2,8 @@
 #ifndef DETOUR_COPENSSL_H
 #define DETOUR_COPENSSL_H
 
+#include "COpenSSLStream.h"
+
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/ocsp.h>
