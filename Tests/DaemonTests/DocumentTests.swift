@@ -89,7 +89,12 @@ extension TheDaemon {
         func options() async throws {
             let help = try await Program.run(Daemon.path, ["--help"])
             // The last two are of the swift command.
-            let known = Set(options(in: help.output) + ["--sanitize", "--product"])
+            var known = Set(options(in: help.output) + ["--sanitize", "--product"])
+            for command in ["status", "reload", "list", "set", "unset", "flush", "log"] {
+                let help = try await Program.run(Controlled.command, [command, "--help"])
+                #expect(help.status == 0 && help.output.contains("usage: detour \(command)"))
+                known.formUnion(options(in: help.output))
+            }
             for option in options(in: try document("README.md")) {
                 #expect(known.contains(option), "\(option)")
             }
