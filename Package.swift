@@ -40,6 +40,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
         ),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .target(name: "CMicrohttpd", linkerSettings: [.linkedLibrary("microhttpd")]),
         module("Platform", ["CLinux"]),
         module("DNS"),
         module("Zones", ["DNS"]),
@@ -48,18 +49,28 @@ let package = Package(
         module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver"]),
         module("TLS", ["COpenSSL", "Platform"]),
         module("Server", ["Platform", "TLS", "DNS", "Zones", "Resolver"]),
+        module(
+            "Control",
+            [
+                "Server", "PolicyLoading", "Configuration", "Resolver", "Zones", "DNS", "Platform",
+                "CMicrohttpd",
+            ]
+        ),
         module("Certificates", ["COpenSSL"]),
         module("HTTPSVerifier", ["Certificates", "COpenSSL", "CCurl"]),
         program(
             "detourd",
-            ["Configuration", "PolicyLoading", "Platform", "DNS", "Zones", "Resolver", "Server"]
+            [
+                "Control", "Configuration", "PolicyLoading", "Platform", "DNS", "Zones", "Resolver",
+                "Server",
+            ]
         ),
         program(
             "detour",
             [
                 "HTTPSVerifier", "Certificates", "Configuration", "PolicyLoading", "Platform",
                 "DNS",
-                "Zones", "Resolver",
+                "Zones", "Resolver", "Control",
             ]
         ),
 
@@ -82,6 +93,10 @@ let package = Package(
         tests("ResolverTests", ["Resolver", "Zones", "DNS"]),
         tests("PlatformTests", ["Platform"]),
         tests(
+            "ControlTests",
+            ["Control", "Server", "Resolver", "Zones", "DNS", "Platform", "Configuration"]
+        ),
+        tests(
             "ServerTests",
             ["Server", "Resolver", "Zones", "Platform", "DNS", "Support", "CAllocations"]
         ),
@@ -96,7 +111,7 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("ArchitectureTests", []),
-        tests("DaemonTests", ["detourd", "Support", "Platform"]),
+        tests("DaemonTests", ["detourd", "detour", "Control", "Support", "Platform"]),
         .target(
             name: "FuzzProperties",
             dependencies: ["DNS", "Zones", "Resolver", "Support"],

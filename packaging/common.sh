@@ -26,7 +26,7 @@ need_packages() {
     missing=$(missing_packages "$@")
     [ -n "$missing" ] || return 0
     [ "$(id -u)" = 0 ] ||
-        fail "missing: $missing; as root: apt-get update && apt-get install $missing"
+        fail "missing: ${missing% }; as root: apt-get update && apt-get install ${missing% }"
     say "installing $missing"
     apt-get update --quiet=2
     forbid_services
@@ -39,7 +39,7 @@ need_packages() {
         $missing || status=$?
     trap - EXIT INT TERM
     allow_services
-    [ $status = 0 ] || fail "apt-get could not install $missing"
+    [ $status = 0 ] || fail "apt-get could not install ${missing% }"
 }
 
 # The conformance suites are Python and need dnspython.

@@ -7,10 +7,7 @@ extension Setting {
         switch node.value {
         case .number(let number, _): value = UInt64(exactly: number)
         case .string(let text):
-            value = Quantity.scan(
-                text,
-                units: ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-            )
+            value = Quantity.scan(text, units: Quantity.durations)
         default: break
         }
         if let value, value <= UInt64(limit) { return UInt32(value) }
@@ -41,7 +38,17 @@ extension Setting {
     }
 }
 
-enum Quantity {
+/// Sizes and durations as people write them.
+public enum Quantity {
+    static let durations: [String: UInt64] = [
+        "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800,
+    ]
+
+    /// The whole seconds that text says: `90`, `45m`, `1h30m`; nil where it says none.
+    public static func seconds(_ text: String) -> UInt32? {
+        (UInt64(text) ?? scan(text, units: durations)).flatMap { UInt32(exactly: $0) }
+    }
+
     static let sizes: [String: UInt64] = [
         "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
         "kB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000,

@@ -12,6 +12,8 @@ public struct Evidence: Sendable, Codable, Equatable {
     public var scheme: Scheme
     /// The override's place.
     public var source: SourcePlace
+    /// The DNS message that the address is from, in base64; nil where no server was asked.
+    public var dnsAnswer: String?
     /// When it was collected, in seconds since 1970.
     public var collectedAt: Int64
     /// How often it was tried.
@@ -41,13 +43,21 @@ public struct Evidence: Sendable, Codable, Equatable {
         port = endpoint.port
         scheme = endpoint.scheme
         source = endpoint.source
+        dnsAnswer = endpoint.answer.map { base64($0) }
         self.collectedAt = collectedAt.seconds
     }
 
     /// The endpoint that this is about; nil where a stored address is not one.
     public var endpoint: Endpoint? {
         guard let address = InternetAddress(address) else { return nil }
-        return Endpoint(name: name, address: address, port: port, scheme: scheme, source: source)
+        return Endpoint(
+            name: name,
+            address: address,
+            port: port,
+            scheme: scheme,
+            source: source,
+            answer: dnsAnswer.flatMap { octets(base64: $0.utf8) }
+        )
     }
 
     /// Where and why an exchange ended early.

@@ -13,6 +13,8 @@ public struct Target: Sendable, Hashable {
     public var scheme: Scheme
     /// The override's place, where reports point to.
     public var source: SourcePlace
+    /// The DNS messages that the addresses are from; empty where no server was asked.
+    public var answers: [InternetAddress: [UInt8]] = [:]
 
     /// A target of some addresses and ports.
     public init(
@@ -33,7 +35,14 @@ public struct Target: Sendable, Hashable {
     public var endpoints: [Endpoint] {
         addresses.flatMap { address in
             ports.map { port in
-                Endpoint(name: name, address: address, port: port, scheme: scheme, source: source)
+                Endpoint(
+                    name: name,
+                    address: address,
+                    port: port,
+                    scheme: scheme,
+                    source: source,
+                    answer: answers[address]
+                )
             }
         }
     }
@@ -119,6 +128,8 @@ public struct Endpoint: Sendable, Hashable {
     public let scheme: Scheme
     /// The override's place.
     public let source: SourcePlace
+    /// The DNS message that the address is from; nil where no server was asked.
+    public let answer: [UInt8]?
 
     /// One address and port of a name.
     public init(
@@ -126,13 +137,15 @@ public struct Endpoint: Sendable, Hashable {
         address: InternetAddress,
         port: UInt16,
         scheme: Scheme,
-        source: SourcePlace
+        source: SourcePlace,
+        answer: [UInt8]? = nil
     ) {
         self.name = name
         self.address = address
         self.port = port
         self.scheme = scheme
         self.source = source
+        self.answer = answer
     }
 
     /// `192.0.2.1:443`, `[2001:db8::1]:443`.

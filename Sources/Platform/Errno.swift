@@ -13,6 +13,9 @@ public struct Errno: Error, RawRepresentable, Hashable, Sendable, BitwiseCopyabl
     /// What the last failed call of this thread left.
     static var last: Errno { Errno(rawValue: clinux_errno()) }
 
+    /// The same, for modules that call another C library; to be read right behind the call.
+    public static var current: Errno { last }
+
     /// A signal arrived before the call was done (EINTR).
     public static let interrupted = Errno(rawValue: EINTR)
     /// A non-blocking call has nothing to do now (EAGAIN).

@@ -29,6 +29,14 @@ public struct FileDescriptor: ~Copyable, Sendable {
         FileDescriptor(adopting: try check(clinux_duplicate(rawValue)))
     }
 
+    /// Lets go of the descriptor without closing it, and gives its number: somebody else owns it.
+    @discardableResult
+    public consuming func abandon() -> Int32 {
+        let number = rawValue
+        discard self
+        return number
+    }
+
     deinit {
         if rawValue >= 0 { _ = clinux_close(rawValue) }
     }

@@ -11,8 +11,11 @@ public enum StandardStream: Int32, Sendable {
     public var isTerminal: Bool { isatty(rawValue) == 1 }
 
     /// Writes text at once, without a buffer; what cannot be written is lost.
-    public func write(_ text: String) {
-        let octets = Array(text.utf8)
+    public func write(_ text: String) { write(Array(text.utf8)[...]) }
+
+    /// Writes octets likewise.
+    public func write(_ slice: ArraySlice<UInt8>) {
+        let octets = Array(slice)
         var written = 0
         while written < octets.count {
             // Safe: the rest of the array is lent for the call.
@@ -32,6 +35,16 @@ public enum StandardStream: Int32, Sendable {
 }
 
 extension StandardStream {
+    /// How many octets can be written without waiting when `takesText`.
+    public static let mostAtOnce = 4096
+
+    /// Whether somebody takes what is written: a pipe whose reader is stuck does not.
+    public var takesText: Bool {
+        var watched = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+        // Safe: the call reads and writes one struct of ours.
+        return unsafe poll(&watched, 1, 0) > 0 && watched.revents & Int16(POLLOUT) != 0
+    }
+
     /// Ends the process with an exit status.
     public static func exit(_ status: Int32) -> Never { CLinux.exit(status) }
 }

@@ -24,6 +24,9 @@ public enum Supervisor {
         "RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic / 1000)"
     }
 
+    /// The number of this process, by which a manager knows it.
+    public static var ownProcess: Int32 { getpid() }
+
     /// How many sockets the manager has opened for us: they have the descriptors 3 and following.
     public static var inheritedCount: Int {
         // The process id guards against a child that inherits the environment of its parent.

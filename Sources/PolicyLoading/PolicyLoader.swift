@@ -12,7 +12,7 @@ public struct PolicyLoader {
     public init(_ configuration: Configuration) { self.configuration = configuration }
 
     /// What came of a configuration; without a policy it must not be served.
-    public struct Loaded {
+    public struct Loaded: Sendable {
         /// All that decides answers; nil where something is wrong.
         public var policy: Policy?
         /// What was found in the zone files, in their order, the base's first.
@@ -21,6 +21,8 @@ public struct PolicyLoader {
         public var errors: [SettingError] = []
         /// How many names are owned, in all views.
         public var nameCount = 0
+        /// What was in each file that was read, by its path; nil where it could not be.
+        public var digests: [String: ContentDigest?] = [:]
         /// Whether all zone files may be served.
         var isUsable = true
     }
@@ -60,7 +62,11 @@ public struct PolicyLoader {
         var random = Random()
         for group in ZoneCompiler.layers(of: files) {
             let layer = ZoneCompiler.compile(group, seed: random.next()) {
-                path throws(IncludeError) in try PolicyLoader.octets(at: path)
+                path throws(IncludeError) in
+                loaded.digests[path] = .some(nil)
+                let octets = try PolicyLoader.octets(at: path)
+                loaded.digests[path] = ContentDigest(octets)
+                return octets
             }
             loaded.findings += layer.findings
             loaded.isUsable = loaded.isUsable && layer.isUsable

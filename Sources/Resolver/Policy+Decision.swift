@@ -58,6 +58,18 @@ extension Policy {
         return walk.steps
     }
 
+    /// The entry that owns a name, in the first layer that has one for it.
+    public func owner(of name: Name, from client: Client) -> Step.Place? {
+        let sight = horizon.sight(for: client)
+        var folded = FoldedName()
+        guard (try? folded.read(from: name.octets.span, at: 0)) != nil else { return nil }
+        for number in sight.lower..<sight.upper {
+            let lookup = horizon.layers[number].index.lookup(folded, type: .any)
+            if lookup.kind != .notOwned { return horizon.layers[number].index.place(of: lookup) }
+        }
+        return nil
+    }
+
     /// Whether an alias that is owned leads in a circle, or through more names than are followed.
     public func isEndless(_ name: Name, from client: Client) -> Bool {
         var walk = Walk(policy: self, client: client, type: .a)

@@ -58,6 +58,9 @@ public struct QueryBatch: ~Copyable, Sendable {
     /// An empty batch of so many octets; a query takes about 60.
     public init(capacity: Int) { octets = OctetStore(count: capacity) }
 
+    /// How many octets there is room for.
+    public var capacity: Int { octets.count }
+
     /// Whether there is no query in it, and none was dropped.
     public var isEmpty: Bool { used == 0 && dropped == 0 }
 
@@ -125,7 +128,8 @@ public struct QueryBatch: ~Copyable, Sendable {
         span.store(word: client.address.low, at: start + 24)
         span[start + 32] = client.transport.rawValue
         span[start + 33] = source.rawValue
-        span[start + 34] = code.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? QueryBatch.dropCode
+        span[start + 34] =
+            code.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? QueryBatch.dropCode
         span[start + 35] = UInt8(truncatingIfNeeded: length)
         span.copy(question.extracting(0..<length), at: start + QueryBatch.headerSize)
         used += size

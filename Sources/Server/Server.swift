@@ -94,7 +94,10 @@ public final class Server: Sendable {
     public func logQueries(every interval: UInt32) {
         for (seat, exchange) in zip(seats, exchanges) {
             // First, so that there is room.
-            if interval > 0 { seat.mailbox.post(.exchangeLog(exchange)) }
+            if interval > 0 {
+                exchange.prepare()
+                seat.mailbox.post(.exchangeLog(exchange))
+            }
             seat.mailbox.post(.logQueries(interval))
         }
     }

@@ -15,6 +15,23 @@ public struct ServerReport: Sendable {
     /// How many workers it is the sum of.
     public var workers = 0
 
+    /// Nothing done.
+    public init() {}
+
+    init(
+        server: Statistics,
+        resolver: ResolverStatistics,
+        latencies: LatencyHistogram,
+        upstreams: [UpstreamStatistics],
+        workers: Int
+    ) {
+        self.server = server
+        self.resolver = resolver
+        self.latencies = latencies
+        self.upstreams = upstreams
+        self.workers = workers
+    }
+
     /// Adds what another worker has done.
     mutating func add(_ other: ServerReport) {
         server = server + other.server

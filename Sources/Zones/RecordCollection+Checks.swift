@@ -26,12 +26,11 @@ extension RecordCollection {
     /// Which rules hold depends on the kind: only an authoritative zone must be complete and keep to
     /// its own names. Complexity: O(n log n) in the records.
     public func check(as kind: ZoneKind, origin: Name, into report: inout ScanReport) {
-        guard kind != .hosts else { return }
         let groups = OwnerGroups(self)
         var found: [Finding] = []
         groups.forEach { group in
-            checkTypes(group, &found)
-            if kind == .override { checkClients(group, &found) }
+            if kind != .hosts { checkTypes(group, &found) }
+            if kind == .override || kind == .hosts { checkClients(group, &found) }
             if kind == .authoritative { checkPlace(group, groups, origin, &found) }
         }
         if kind == .authoritative { checkApex(groups, origin, &found) }

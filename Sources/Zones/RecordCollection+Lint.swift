@@ -89,31 +89,28 @@ extension RecordCollection {
 }
 
 extension RecordCollection {
-    /// Reports as an error each alias for whose owner `isFound` is true. A wildcard is tried with a
-    /// name below it; a policy zone's names are those that are asked for.
-    public func aliasLoops(
+    /// Asks about each owner of a sparse or policy zone, once for each type of its records, and
+    /// reports what `verdict` says against it.
+    ///
+    /// A wildcard is asked about by a name below it; the names of a policy zone are those that it is
+    /// about, and its address triggers are left out.
+    public func findings(
+        about zone: ZoneSource,
         in report: ScanReport,
-        zone: ZoneSource,
-        where isFound: (Name) -> Bool
+        _ verdict: (_ name: Name, _ type: RecordType) -> (ZoneCheck, ZoneFileError.Severity)?
     ) -> [ZoneFileError] {
+        guard zone.kind != .authoritative else { return [] }
         var findings: [ZoneFileError] = []
-        for entry in entries where entry.type == .cname {
-            var name = owner(of: entry)
-            if zone.kind == .rpz {
-                guard let trigger = name.removing(zone.origin) else { continue }
-                name = trigger
-            }
-            if name.isWildcard {
-                guard let label = try? Name(scanning: "x"),
-                    let sample = label.appending(name.parent)
-                else { continue }
-                name = sample
-            }
-            guard isFound(name) else { continue }
+        var told: Set<Name> = []
+        for entry in entries where findings.count < 200 {
+            guard let name = questionName(of: entry, zone),
+                let (check, severity) = verdict(name, entry.type),
+                told.insert(name).inserted
+            else { continue }
             findings.append(
                 ZoneFileError(
-                    .check(.aliasLoop),
-                    .error,
+                    .check(check),
+                    severity,
                     file: report.files[min(Int(entry.file), report.files.count - 1)],
                     line: entry.line,
                     token: "\(owner(of: entry))"
@@ -121,6 +118,25 @@ extension RecordCollection {
             )
         }
         return findings
+    }
+
+    /// A name that a query must have for an entry to be about it.
+    private func questionName(of entry: Entry, _ zone: ZoneSource) -> Name? {
+        guard let name = triggerName(of: entry, zone) else { return nil }
+        guard name.isWildcard else { return name }
+        return (try? Name(scanning: "x"))?.appending(name.parent)
+    }
+
+    /// The name or wildcard that an entry is about; nil for an address trigger of a policy zone.
+    func triggerName(of entry: Entry, _ zone: ZoneSource) -> Name? {
+        let name = owner(of: entry)
+        guard zone.kind == .rpz else { return name }
+        guard let trigger = name.removing(zone.origin), !trigger.isRoot else { return nil }
+        var folded = FoldedName()
+        guard (try? folded.read(from: trigger.octets.span, at: 0)) != nil,
+            PolicyTrigger(folded) == nil
+        else { return nil }
+        return trigger
     }
 }
 

@@ -10,15 +10,8 @@ struct Answer {
     let message: [UInt8]?
 
     init(_ options: ExplainOptions, _ policy: Policy, _ client: Client) {
-        var resolver = Resolver(
-            policy: policy,
-            cache: Cache(bytes: 1 << 20, seed: 0),
-            random: RandomPool { words in
-                var random = SystemRandomNumberGenerator()
-                for index in words.indices { words[index] = random.next() }
-            }
-        )
-        let query = Answer.query(options)
+        var resolver = Answer.resolver(policy)
+        let query = Answer.query(options.name, options.type)
         var store = OctetStore(zeroed: 65_535)
         var reply = store.mutableSpan
         let now = Instant(nanoseconds: Clock.monotonic)
@@ -48,10 +41,29 @@ struct Answer {
         octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// A query with RD and EDNS, as stubs send it; the identifier is 0, so that output is stable.
-    private static func query(_ options: ExplainOptions) -> [UInt8] {
-        var query: [UInt8] = [0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1] + options.name.octets
-        query += [UInt8(options.type.rawValue >> 8), UInt8(options.type.rawValue & 0xFF), 0, 1]
+    /// A resolver of its own, with a cache that nobody else has.
+    static func resolver(_ policy: Policy) -> Resolver {
+        Resolver(
+            policy: policy,
+            cache: Cache(bytes: 1 << 20, seed: 0),
+            random: RandomPool { words in
+                var random = SystemRandomNumberGenerator()
+                for index in words.indices { words[index] = random.next() }
+            }
+        )
+    }
+
+    /// A query with EDNS and, unless told otherwise, RD, as stubs send it. The identifier is 0
+    /// where the output must be stable.
+    static func query(
+        _ name: Name,
+        _ type: RecordType,
+        id: UInt16 = 0,
+        wantsRecursion: Bool = true
+    ) -> [UInt8] {
+        var query: [UInt8] = [UInt8(id >> 8), UInt8(id & 0xFF), wantsRecursion ? 1 : 0, 0]
+        query += [0, 1, 0, 0, 0, 0, 0, 1] + name.octets
+        query += [UInt8(type.rawValue >> 8), UInt8(type.rawValue & 0xFF), 0, 1]
         return query + [0, 0, 41, 0x04, 0xD0, 0, 0, 0, 0, 0, 0]
     }
 }

@@ -102,18 +102,21 @@ enum Check {
         result.isGood = loaded.policy != nil
         result.findings = loaded.errors.map { Finding($0) }
         var zoneFindings = loaded.findings
-        var seen: Set<String> = []
-        let files = configuration.zones + configuration.views.flatMap(\.zones)
-        for file in files
-        where seen.insert("\(file.path) \(file.source.kind) \(file.source.origin)").inserted {
-            let linted = ZoneLint(file)
-            zoneFindings += linted.findings
-            if let policy = loaded.policy {
-                zoneFindings += linted.loops(under: policy, configuration)
+        let sights =
+            [(nil, configuration.zones)]
+            + configuration.views.map { ($0 as Configuration.View?, $0.zones) }
+        for (view, files) in sights {
+            for file in files {
+                let lint = ZoneLint(file)
+                zoneFindings += lint.findings
+                if let policy = loaded.policy {
+                    zoneFindings += lint.findings(under: policy, in: view)
+                }
             }
         }
         // Layers and zones are judged apart, and see some things both.
         var told: Set<String> = []
+        let files = sights.flatMap(\.1)
         let order = Dictionary(
             (files.map(\.path) + zoneFindings.map(\.file)).enumerated().map { ($1, $0) },
             uniquingKeysWith: min

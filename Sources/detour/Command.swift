@@ -10,6 +10,13 @@ enum Command {
             ),
             ("check", "check a configuration and its zones", Check.run),
             ("explain", "say why a name is answered as it is", Explain.run),
+            ("status", "how the daemon is", Status.run),
+            ("reload", "let the daemon read its files again", Reload.run),
+            ("list", "what was set while the daemon ran", List.run),
+            ("set", "override a name while the daemon runs", SetOverride.run),
+            ("unset", "take an override away that was set", UnsetOverride.run),
+            ("flush", "let the daemon forget what upstreams answered", Flush.run),
+            ("log", "what the daemon logs, with the queries if wanted", Follow.run),
         ]
 
     static func run(_ arguments: [String]) -> Int32 {
@@ -40,7 +47,11 @@ enum Command {
 
 /// Statuses to exit with that are not a verdict (sysexits.h).
 enum ExitStatus {
+    static let refused: Int32 = 1
     static let usage: Int32 = 64
+    static let unavailable: Int32 = 69
+    static let storage: Int32 = 74
+    static let notPermitted: Int32 = 77
     static let configuration: Int32 = 78
 }
 

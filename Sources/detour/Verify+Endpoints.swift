@@ -1,22 +1,45 @@
 import Certificates
+import Configuration
 import HTTPSVerifier
 
 extension Verify {
-    /// The overridden endpoints, contacted.
-    static func endpoints(
-        _ options: VerifyOptions,
-        _ baseline: Baseline
-    ) throws(ConfigurationError) -> Int32 {
-        let anchors = try anchors(options)
-        var general = Requirements(anchors: anchors)
-        general.profile = options.profile
-        let policy = Policy(general: general)
-        let list = try Overrides.targets(options).selecting(
+    /// The overridden endpoints, contacted. All that can be wrong with files is found before.
+    static func endpoints(_ options: VerifyOptions) throws(ConfigurationError) -> Int32 {
+        let configuration: Configuration
+        do throws(RejectedConfiguration) {
+            configuration = try options.sources.configuration()
+        } catch {
+            for error in error.errors { Output.error("\(error)") }
+            return ExitStatus.configuration
+        }
+        guard !(configuration.zones + configuration.views.flatMap(\.zones)).isEmpty else {
+            throw ConfigurationError("there are no zones; name some with --config or --zone")
+        }
+        let section = configuration.verify
+        var options = options
+        options.baseline = options.baseline ?? section.baseline
+        options.timeout = options.timeout ?? section.timeout.map { Double($0) }
+        options.jobs = options.jobs ?? section.jobs
+        let baseline = try baseline(options)
+        let policy = try Policy(section, options)
+        let names: OverriddenNames
+        do throws(RejectedOverrides) {
+            names = try OverriddenNames(configuration, server: options.server)
+        } catch {
+            for line in error.lines { Output.error(line) }
+            return ExitStatus.configuration
+        }
+        let list = TargetList(names, section).selecting(
             only: options.only.map { NamePattern($0) },
             except: options.except.map { NamePattern($0) },
             ports: options.ports
         )
-        return try verify(list, policy, options, baseline)
+        if list.targets.isEmpty, list.skipped.isEmpty, !options.only.isEmpty {
+            throw ConfigurationError("no overridden name is left by --only and --except")
+        }
+        let status = try verify(list, policy, options, baseline)
+        // Names that the daemon says nothing about could not be judged, whatever the others are.
+        return names.isIncomplete && (status == 0 || status == 3) ? 2 : status
     }
 
     static func verify(
@@ -34,7 +57,11 @@ extension Verify {
         }
         let byName = Dictionary(
             list.targets.map { ($0.name.lowercased(), $0) },
-            uniquingKeysWith: { first, _ in first }
+            uniquingKeysWith: { first, other in
+                var both = first
+                both.addresses += other.addresses
+                return both
+            }
         )
         let verifier = Verifier(
             policy: policy,
@@ -61,11 +88,27 @@ extension Verify {
     }
 }
 
-/// Where targets come from: the seam to zones, configuration and a running daemon.
-enum Overrides {
-    static func targets(_ options: VerifyOptions) throws(ConfigurationError) -> TargetList {
-        throw ConfigurationError(
-            "this build reads no override zones yet; use --chain or --evidence"
-        )
+extension TargetList {
+    /// Names with their addresses, at the ports that the configuration has for them.
+    init(_ names: OverriddenNames, _ section: Configuration.Verify) {
+        self.init(targets: [])
+        for entry in names.entries {
+            let source = SourcePlace(file: entry.file, line: entry.line)
+            if let reason = entry.reason {
+                skipped.append(SkippedTarget(name: entry.name, reason: reason, source: source))
+                continue
+            }
+            var target = Target(
+                name: entry.name,
+                addresses: entry.addresses.compactMap { InternetAddress(octets: $0) },
+                ports: section.ports(for: entry.name),
+                source: source
+            )
+            for (octets, message) in entry.answers {
+                guard let address = InternetAddress(octets: octets) else { continue }
+                target.answers[address] = message
+            }
+            targets.append(target)
+        }
     }
 }

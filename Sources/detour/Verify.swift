@@ -17,10 +17,13 @@ enum Verify {
         }
         do throws(ConfigurationError) {
             if let file = options.limbo { return try limbo(file) }
-            let baseline = try baseline(options)
-            if let file = options.chain { return try chain(file, options, baseline) }
-            if let file = options.evidence { return try evidence(file, options, baseline) }
-            return try endpoints(options, baseline)
+            if let file = options.chain {
+                return try chain(file, options, try baseline(options))
+            }
+            if let file = options.evidence {
+                return try evidence(file, options, try baseline(options))
+            }
+            return try endpoints(options)
         } catch {
             Output.error("detour verify: \(error)")
             return ExitStatus.configuration
@@ -101,7 +104,7 @@ enum Verify {
         }
     }
 
-    private static func baseline(_ options: VerifyOptions) throws(ConfigurationError) -> Baseline {
+    static func baseline(_ options: VerifyOptions) throws(ConfigurationError) -> Baseline {
         guard let file = options.baseline else { return Baseline() }
         return try Baseline(json: try InputFile.contents(file), of: file)
     }

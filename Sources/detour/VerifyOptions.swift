@@ -1,11 +1,11 @@
 import Certificates
 import HTTPSVerifier
+import Platform
 
 /// The command line of `detour verify`.
 struct VerifyOptions {
-    var configuration: String?
-    var zones: [String] = []
-    var server: String?
+    var sources = ZoneOptions()
+    var server: SocketAddress?
     var only: [String] = []
     var except: [String] = []
     var ports: [UInt16] = []
@@ -74,16 +74,21 @@ struct VerifyOptions {
     ]
 
     private static let valued: Set<String> = [
-        "--config", "--zone", "--server", "--only", "--except", "--port", "--anchors", "--chain",
+        "--config", "--zone", "--hosts", "--authoritative", "--rpz", "--server", "--only",
+        "--except", "--port", "--anchors", "--chain",
         "--name", "--evidence", "--evidence-out", "--limbo", "--crl", "--at", "--profile",
         "--timeout", "--jobs", "--baseline", "--report", "--format",
     ]
 
     private mutating func set(_ option: String, _ value: String) throws(Mistake) {
         switch option {
-        case "--config": configuration = value
-        case "--zone": zones.append(value)
-        case "--server": server = value
+        case "--config", "--zone", "--hosts", "--authoritative", "--rpz":
+            try setSource(option, value)
+        case "--server":
+            guard let address = SocketAddress(scanning: value, port: 53) else {
+                throw Mistake(text: "--server is an address, with a port or without, not \(value)")
+            }
+            server = address
         case "--only": only.append(value)
         case "--except": except.append(value)
         case "--anchors": anchors.append(value)
@@ -125,6 +130,16 @@ struct VerifyOptions {
         }
     }
 
+    private mutating func setSource(_ option: String, _ value: String) throws(Mistake) {
+        do throws(OptionWords.Mistake) {
+            var words = OptionWords([option, value])
+            _ = try words.next()
+            _ = try sources.take(option, &words)
+        } catch {
+            throw Mistake(text: error.sentence)
+        }
+    }
+
     private static func format(_ name: String) throws(Mistake) -> ReportFormat {
         guard let format = ReportFormat(rawValue: name) else {
             let names = ReportFormat.allCases.map(\.rawValue).joined(separator: ", ")
@@ -159,6 +174,13 @@ struct VerifyOptions {
         the configured anchors; or one chain out of a file; or stored evidence once more; or the
         cases of an x509-limbo file, with its results on standard output.
 
+          --config FILE          a configuration; default: /etc/detour/detour.json5, where no zone
+                                 is given
+          --zone FILE, --hosts FILE, --authoritative ORIGIN=FILE, --rpz ORIGIN=FILE
+                                 zone files, beside those of the configuration
+          --server ADDR[:PORT]   ask a running daemon for the names, rather than the files alone
+          --only, --except GLOB  which names: * is any text, dots included, ? one character
+          --port N               ports, rather than those of the configuration (443)
           --anchors PATH         certificates in PEM, DER or PKCS#7, or a folder of such files
           --system               use the system's store as well; never read without this
           --at TIME              judge at 2027-01-31T00:00:00Z, @SECONDS or +30d

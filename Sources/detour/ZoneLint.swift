@@ -46,27 +46,35 @@ struct ZoneLint {
         self.report = report
     }
 
+    /// The names that the file has addresses or aliases for.
+    var addressOwners: [AddressOwner] { records.addressOwners(in: file.source, report) }
+
     /// What was found in the text and about the records.
     var findings: [ZoneFileError] { report.findings }
 
-    /// Aliases that lead in a circle through several layers, for one client of each view.
-    func loops(under policy: Policy, _ configuration: Configuration) -> [ZoneFileError] {
-        guard file.source.kind != .authoritative else { return [] }
-        let networks = [configuration.allow?.first] + configuration.views.map(\.clients.first)
-        var found: [ZoneFileError] = []
-        for (number, network) in networks.enumerated() {
-            let view = number > 0 ? configuration.views[number - 1] : nil
-            let loopback = IPAddress(ipv4: 0x7F00_0001)
-            let client = Client(
-                address: network?.address ?? loopback,
-                localAddress: view?.addresses.first ?? loopback,
-                transport: .udp,
-                returnPath: Client.ReturnPath(0, 0)
-            )
-            found += records.aliasLoops(in: report, zone: file.source) {
-                policy.isEndless($0, from: client)
-            }
+    /// Entries that a client of a view never sees, because another layer has the name, and aliases
+    /// that lead it in a circle; the base where no view is given.
+    func findings(under policy: Policy, in view: Configuration.View?) -> [ZoneFileError] {
+        let loopback = IPAddress(ipv4: 0x7F00_0001)
+        let client = Client(
+            address: view?.clients.first?.address ?? loopback,
+            localAddress: view?.addresses.first ?? loopback,
+            transport: .udp,
+            returnPath: Client.ReturnPath(0, 0)
+        )
+        return records.findings(about: file.source, in: report) { name, type in
+            if type == .cname, policy.isEndless(name, from: client) { return (.aliasLoop, .error) }
+            guard let owner = policy.owner(of: name, from: client),
+                owner.file != file.source.label, !report.files.contains(where: owner.isIn)
+            else { return nil }
+            return (.shadowed(by: "\(owner.file):\(owner.line)"), .warning)
         }
-        return found
+    }
+}
+
+extension Policy.Step.Place {
+    /// Whether a path's last part is this place's file.
+    fileprivate func isIn(_ path: String) -> Bool {
+        path == file || path.hasSuffix("/" + file)
     }
 }

@@ -5,7 +5,7 @@ extension Arguments {
     /// What the configuration file and the flags say together: flags add to lists, and win over
     /// single values.
     func configuration() throws(RejectedConfiguration) -> Configuration {
-        var configuration = try readFile()
+        var configuration = try readConfiguration()
         configuration.add(zones)
         if !listen.isEmpty { configuration.listen = (configuration.listen ?? []) + listen }
         if !allowed.isEmpty { configuration.allow = (configuration.allow ?? []) + allowed }
@@ -13,13 +13,16 @@ extension Arguments {
         if forwardsNothing { configuration.upstreams = [] }
         configuration.workers = workers ?? configuration.workers
         configuration.control = control ?? configuration.control
+        configuration.state = state ?? configuration.state
         configuration.log.format = logFormat ?? configuration.log.format
         return configuration
     }
 
-    private func readFile() throws(RejectedConfiguration) -> Configuration {
-        guard file != nil || zones.isEmpty else { return Configuration() }
-        return try Configuration(file: file ?? Configuration.usualFile, isOptional: file == nil)
-            ?? Configuration()
+    /// The configuration file that is read, if it is there; nil: none is.
+    var readFile: String? { file ?? (zones.isEmpty ? Configuration.usualFile : nil) }
+
+    private func readConfiguration() throws(RejectedConfiguration) -> Configuration {
+        guard let path = readFile else { return Configuration() }
+        return try Configuration(file: path, isOptional: file == nil) ?? Configuration()
     }
 }

@@ -15,6 +15,7 @@ struct Arguments {
     var allowed: [IPPrefix] = []
     var workers: Int?
     var control: String?
+    var state: String?
     var logFormat: Configuration.Log.Format?
     var checksOnly = false
     var asksForHelp = false
@@ -46,6 +47,7 @@ struct Arguments {
             switch word {
             case "--config": file = try value()
             case "--control": control = try value()
+            case "--state": state = try value()
             case "--listen": listen.append(try Arguments.address(try value(), word, port: 53))
             case "--zone": zones.append(ZoneFile(path: try value(), kind: .override))
             case "--hosts": zones.append(ZoneFile(path: try value(), kind: .hosts))
@@ -134,7 +136,8 @@ struct Arguments {
     private static let options = [
         "--config", "--listen", "--zone", "--hosts", "--authoritative", "--rpz", "--upstream",
         "--upstream-anchors",
-        "--no-upstream", "--allow", "--workers", "--control", "--log-format", "--check", "--help",
+        "--no-upstream", "--allow", "--workers", "--control", "--state", "--log-format", "--check",
+        "--help",
         "--version",
     ]
 
@@ -171,7 +174,8 @@ struct Arguments {
           --allow PREFIX               serve clients of this network (repeatable);
                                        default: private and loopback networks
           --workers N                  threads; default: one for each processor
-          --control PATH               the control socket
+          --control PATH               the control socket, for the command detour
+          --state FOLDER               keep what is set at run time in this folder
           --log-format FORMAT          text, logfmt or json; default: text on a terminal
           --check                      read configuration and zones, say what is wrong, and end
           --version, --help

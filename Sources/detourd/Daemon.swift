@@ -1,4 +1,5 @@
 import Configuration
+import Control
 import DNS
 import Platform
 import PolicyLoading
@@ -95,36 +96,112 @@ enum Daemon {
             return Status.configuration
         }
         let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
-        report(loaded, log)
-        guard let policy = loaded.policy else { return Status.configuration }
+        log.report(loaded)
+        guard let files = loaded.policy else { return Status.configuration }
         var random = Random()
         let cache = Cache(bytes: configuration.cache.octets, seed: random.next())
-        do throws(Errno) {
-            var settings = Server.Settings()
-            settings.upstreamAnchors = arguments.upstreamAnchors
-            settings.upstreamFailed = { upstream, reason in
-                log.write(
-                    .warning,
-                    "upstream \(upstream) is not asked: TLS: \(reason)",
-                    [("upstream", "\(upstream)"), ("reason", reason)]
-                )
+        do throws(ControlError) {
+            let overrides = try overrides(configuration, seed: random.next(), log)
+            let policy = files.placing(overrides.layers(), generation: 1)
+            let socket = try configuration.control.map { path throws(ControlError) in
+                try ControlSocket(serving: path)
             }
-            let server = try Server(
-                serving: sockets,
-                under: policy,
-                cache: cache,
-                settings: settings
-            )
-            announce(server, loaded, upstreams, log)
-            let reloader = Reloader(
-                arguments: arguments,
-                configuration: configuration
-            )
-            return wait(signals, server, reloader, log)
+            do throws(Errno) {
+                let server = try Server(
+                    serving: sockets,
+                    under: policy,
+                    cache: cache,
+                    settings: settings(arguments, log)
+                )
+                defer { server.stop() }
+                let reader = try PolicyReader(path: arguments.readFile) {
+                    [addresses = server.addresses] () throws(RejectedConfiguration) in
+                    let configuration = try arguments.configuration()
+                    let upstreams = Daemon.upstreams(of: configuration, besides: addresses, log)
+                    return (configuration, upstreams)
+                }
+                let parts = ControlPlane.Parts(
+                    server: server,
+                    cache: cache,
+                    log: log,
+                    version: version,
+                    configuration: configuration,
+                    loaded: loaded,
+                    policy: policy,
+                    overrides: overrides,
+                    reader: reader,
+                    socket: socket
+                )
+                return try serve(try ControlPlane(parts), server, loaded, upstreams, log, signals)
+            } catch {
+                log.write(.error, "cannot start: \(error)")
+                return Status.system
+            }
         } catch {
-            log.write(.error, "cannot start: \(error)")
-            return Status.system
+            log.write(.error, error.sentence)
+            return error.kind == .unavailable ? Status.addressInUse : Status.system
         }
+    }
+
+    /// How the server is to work, and what it says about upstreams over TLS.
+    private static func settings(_ arguments: Arguments, _ log: Log) -> Server.Settings {
+        var settings = Server.Settings()
+        settings.upstreamAnchors = arguments.upstreamAnchors
+        settings.upstreamFailed = { upstream, reason in
+            log.write(
+                .warning,
+                "upstream \(upstream) is not asked: TLS: \(reason)",
+                [("upstream", "\(upstream)"), ("reason", reason)]
+            )
+        }
+        return settings
+    }
+
+    /// Serves until a signal says stop.
+    private static func serve(
+        _ plane: ControlPlane,
+        _ server: Server,
+        _ loaded: PolicyLoader.Loaded,
+        _ upstreams: [Policy.Upstream],
+        _ log: Log,
+        _ signals: borrowing SignalDescriptor
+    ) throws(Errno) -> Int32 {
+        if let address = plane.metricsAddress {
+            do throws(Errno) {
+                let port = try plane.serveMetrics(on: address)
+                log.write(.info, "metrics on port \(port) of \(address)")
+            } catch {
+                log.write(.error, "cannot serve metrics on \(address): \(error)")
+                return error == .addressInUse ? Status.addressInUse : Status.system
+            }
+        }
+        announce(server, loaded, upstreams, log)
+        try plane.run(signals)
+        try? Supervisor.notify("STOPPING=1")
+        server.stop()
+        log.write(.info, "stopped")
+        return Status.stopped
+    }
+
+    /// What was set at run time, as far as it is kept anywhere.
+    private static func overrides(
+        _ configuration: Configuration,
+        seed: UInt64,
+        _ log: Log
+    ) throws(ControlError) -> RuntimeOverrides {
+        let defaults = RuntimeOverrides.Defaults(configuration)
+        guard let state = configuration.state else {
+            return RuntimeOverrides(seed: seed, defaults: defaults)
+        }
+        var warnings: [String] = []
+        let overrides = try RuntimeOverrides(
+            in: state,
+            seed: seed,
+            defaults: defaults,
+            warnings: &warnings
+        )
+        for warning in warnings { log.write(.warning, warning) }
+        return overrides
     }
 
     /// Where everything is forwarded to that has no rule of its own: what is configured, or the
@@ -187,25 +264,6 @@ enum Daemon {
         return try ListeningSockets(binding: addresses, workers: workers)
     }
 
-    /// Says what was found in configuration and zones.
-    static func report(_ loaded: PolicyLoader.Loaded, _ log: Log) {
-        for finding in loaded.findings { report(finding, log) }
-        for error in loaded.errors { log.write(.error, "\(error)") }
-    }
-
-    private static func report(_ finding: ZoneFileError, _ log: Log) {
-        switch log.format {
-        case .text: StandardStream.error.write("\(finding)\n")
-        case .logfmt, .json:
-            let place = "\(finding.file):\(finding.line):\(finding.column)"
-            log.write(
-                finding.severity == .error ? .error : .warning,
-                "\(place): \(finding.severity.rawValue): \(finding.sentence)",
-                [("place", place)]
-            )
-        }
-    }
-
     private static func announce(
         _ server: Server,
         _ loaded: PolicyLoader.Loaded,
@@ -227,26 +285,5 @@ enum Daemon {
             StandardStream.error.write("detourd: \(ready)\n")
         }
         try? Supervisor.notify("READY=1\nSTATUS=\(loaded.nameCount) names")
-    }
-
-    /// Obeys signals until one of them says stop.
-    private static func wait(
-        _ signals: borrowing SignalDescriptor,
-        _ server: Server,
-        _ reloader: Reloader,
-        _ log: Log
-    ) -> Int32 {
-        var reloader = reloader
-        while true {
-            let signal = signals.wait()
-            guard signal == .hangUp else { break }
-            try? Supervisor.notify(Supervisor.reloading)
-            reloader.reload(server, log)
-            try? Supervisor.notify("READY=1")
-        }
-        try? Supervisor.notify("STOPPING=1")
-        server.stop()
-        log.write(.info, "stopped")
-        return Status.stopped
     }
 }

@@ -10,7 +10,7 @@ struct ImportTests {
         "Resolver": ["DNS", "Zones", "Synchronization"],
         "TLS": ["COpenSSL", "Platform"],
         "Server": ["Platform", "TLS", "DNS", "Zones", "Resolver", "Synchronization"],
-        "Certificates": ["COpenSSL"],
+        "Certificates": ["COpenSSL", "Synchronization"],
         // libcurl takes an SSL_CTX, which is OpenSSL's.
         "HTTPSVerifier": [
             "Certificates", "COpenSSL", "CCurl", "DNS", "Zones", "FoundationEssentials",
@@ -21,7 +21,11 @@ struct ImportTests {
         "PolicyLoading": [
             "Configuration", "Platform", "DNS", "Zones", "Resolver", "FoundationEssentials",
         ],
-        "Control": ["Server", "Configuration", "Platform", "FoundationEssentials"],
+        // Overrides are scanned, compiled and placed as those of files are; libmicrohttpd speaks HTTP.
+        "Control": [
+            "Server", "PolicyLoading", "Configuration", "Resolver", "Zones", "DNS", "Platform",
+            "CMicrohttpd", "Synchronization", "FoundationEssentials",
+        ],
     ]
     static let programs: Set<String> = ["detourd", "detour"]
 

@@ -55,7 +55,8 @@ struct SourceTests {
         // The comment of the member itself.
         line -= 1
         while line >= 0, isComment(lines[line]) || lines[line].contains("@") {
-            if saysWhy(lines[line]) { return true }
+            // A member that is unsafe to call says in its documentation what its caller owes.
+            if saysWhy(lines[line]) || lines[line].contains("@unsafe") { return true }
             line -= 1
         }
         let firstMember = lines.firstIndex { startsFunction($0) } ?? lines.count

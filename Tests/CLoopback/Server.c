@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -114,6 +115,42 @@ static void serve_requests(cloopback_server *server, SSL *ssl, int socket) {
     free(response);
 }
 
+static int read_line(SSL *ssl, int socket, char *line, size_t capacity) {
+    size_t filled = 0;
+    while (filled + 1 < capacity) {
+        int count = ssl ? SSL_read(ssl, line + filled, 1) : (int)recv(socket, line + filled, 1, 0);
+        if (count <= 0) return 0;
+        if (line[filled++] == '\n') break;
+    }
+    line[filled] = 0;
+    return 1;
+}
+
+// Enough of SMTP for a client that upgrades and says EHLO again (RFC 3207).
+static void serve_mail(cloopback_server *server, int socket) {
+    char line[512];
+    const char *greeting = "220 mail ESMTP\r\n", *offer = "250-mail\r\n250 STARTTLS\r\n";
+    SSL *ssl = NULL;
+    send(socket, greeting, strlen(greeting), MSG_NOSIGNAL);
+    while (read_line(ssl, socket, line, sizeof line)) {
+        const char *answer = "250 fine\r\n";
+        int upgrades = !ssl && strncasecmp(line, "STARTTLS", 8) == 0;
+        if (upgrades) answer = "220 go ahead\r\n";
+        if (!ssl && strncasecmp(line, "EHLO", 4) == 0) answer = offer;
+        if (strncasecmp(line, "QUIT", 4) == 0) answer = "221 bye\r\n";
+        if (ssl)
+            SSL_write(ssl, answer, (int)strlen(answer));
+        else
+            send(socket, answer, strlen(answer), MSG_NOSIGNAL);
+        if (!upgrades) continue;
+        ssl = SSL_new(server->context);
+        SSL_set_fd(ssl, socket);
+        if (SSL_accept(ssl) != 1) break;
+    }
+    SSL_free(ssl);
+    ERR_clear_error();
+}
+
 static void *serve(void *argument) {
     connection *accepted = argument;
     cloopback_server *server = accepted->server;
@@ -127,6 +164,9 @@ static void *serve(void *argument) {
     switch (server->spec.behaviour) {
     case CLOOPBACK_CLOSE_IN_HANDSHAKE:
         recv(socket, &octet, 1, 0);
+        break;
+    case CLOOPBACK_SMTP:
+        serve_mail(server, socket);
         break;
     case CLOOPBACK_NEVER_ANSWER: {
         struct pollfd waiting[2] = {{socket, POLLRDHUP, 0}, {server->stop_pipe[0], POLLIN, 0}};
@@ -224,7 +264,8 @@ cloopback_server *cloopback_start(const cloopback_server_spec *spec) {
         server->staple = malloc(spec->staple_count);
         memcpy(server->staple, spec->staple, spec->staple_count);
     }
-    int needs_context = spec->behaviour == CLOOPBACK_NORMAL;
+    int needs_context =
+        spec->behaviour == CLOOPBACK_NORMAL || spec->behaviour == CLOOPBACK_SMTP;
     server->context = needs_context ? make_context(server) : NULL;
     server->listener = listen_on(spec, &server->port);
     if ((needs_context && !server->context) || server->listener < 0 ||

@@ -46,7 +46,8 @@ struct Daemon {
         return result
     }
 
-    private static func start(_ options: [String]) async throws -> Daemon {
+    /// Starts a daemon, and waits until it is ready; whoever calls it ends it.
+    static func start(_ options: [String]) async throws -> Daemon {
         for _ in 0..<10 {
             let port = UInt16.random(in: 20_000..<30_000)
             let program = try Program(path, ["--listen", "127.0.0.1:\(port)"] + options)

@@ -170,6 +170,25 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
+    @Test func `STARTTLS leads to the same verdicts`() async throws {
+        var settings = Server.Settings()
+        settings.behaviour = Int(CLOOPBACK_SMTP)
+        let good = try server("mail.example.com", settings: settings)
+        let bad = try server("other.example.com", settings: settings)
+        let targets = [good, bad].map { server in
+            var target = server.target("mail.example.com")
+            target.scheme = .smtp
+            return target
+        }
+        let verifier = Verifier(policy: Policy(general: Requirements(anchors: anchors)))
+        for (target, verdict) in zip(targets, [Verdict.passed, .failed]) {
+            let report = try await verifier.report(on: TargetList(targets: [target]))
+            let verification = report.verifications[0]
+            #expect(verification.verdict == verdict, "\(verification.told)")
+            #expect(verification.evidence.handshake?.isComplete == true)
+        }
+    }
+
     @Test func `a list is narrowed by patterns, and its ports are replaced`() throws {
         let place = SourcePlace(file: "a", line: 1)
         let names = ["www.Example.com.", "api.example.com", "example.org"]

@@ -82,6 +82,21 @@ import Testing
         #expect(lowered.clients.first { $0.client == "Apple" }?.accepts == false)
     }
 
+    @Test func `Apple's lines say what only Apple refuses`() async throws {
+        func reason(_ change: (inout Draft) -> Void) async throws -> String? {
+            var draft = Draft.server("www.example.com")
+            change(&draft)
+            let verification = try await verify(draft)
+            #expect(verification.judgement?.isAccepted == true, "\(verification.told)")
+            #expect(verification.clients.first { $0.client == "OpenSSL, curl" }?.accepts == true)
+            let apple = verification.clients.first { $0.client == "Apple" }
+            return apple?.accepts == true ? nil : apple?.reason
+        }
+        #expect(try await reason { $0.days = -1...823 } == nil)
+        #expect(try await reason { $0.days = -1...900 }?.contains("825") == true)
+        #expect(try await reason { $0.usage = nil }?.contains("serverAuth") == true)
+    }
+
     @Test func `the first rule whose pattern fits decides`() {
         var strict = Requirements(anchors: anchors)
         strict.warnDays = 99

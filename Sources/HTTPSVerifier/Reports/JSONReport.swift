@@ -58,6 +58,7 @@ enum JSONReport {
         let port: Int
         let scheme: String
         let source: SourcePlace
+        let dnsAnswer: String?
         let redirectedFrom: String?
         let verdict: String
         let waived: Bool
@@ -120,6 +121,7 @@ enum JSONReport {
             port: Int(evidence.port),
             scheme: evidence.scheme.rawValue,
             source: evidence.source,
+            dnsAnswer: evidence.dnsAnswer,
             redirectedFrom: evidence.redirectedFrom.map { shown($0) },
             verdict: verification.verdict.rawValue,
             waived: verification.isWaived,

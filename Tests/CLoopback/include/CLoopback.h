@@ -38,6 +38,7 @@ enum {
     CLOOPBACK_CLOSE_IN_HANDSHAKE,
     CLOOPBACK_NEVER_ANSWER,
     CLOOPBACK_PLAIN_HTTP,
+    CLOOPBACK_SMTP,  // STARTTLS after a greeting in the clear
 };
 
 typedef struct {

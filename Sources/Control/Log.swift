@@ -1,23 +1,35 @@
-import Configuration
+public import Configuration
 import Platform
+import Synchronization
 
-/// Messages about the daemon's life, on standard error: a line each.
-struct Log {
+/// Messages about the daemon's life, on standard error: a line each. The last ones are kept.
+public final class Log: Sendable {
     /// How much a message matters.
-    enum Level: String {
+    public enum Level: String, Sendable {
+        /// It is good to know.
         case info
+        /// Something is not as it should be.
         case warning
+        /// Something was not done.
         case error
     }
 
-    let format: Configuration.Log.Format
+    /// How a line looks.
+    public let format: Configuration.Log.Format
+    private let kept = Mutex<(lines: [String], count: Int)>(([], 0))
+    private static let mostKept = 200
 
-    init(format: Configuration.Log.Format?) {
+    /// A log in a format; nil: text on a terminal, logfmt elsewhere.
+    public init(format: Configuration.Log.Format?) {
         self.format = format ?? (StandardStream.error.isTerminal ? .text : .logfmt)
     }
 
     /// Writes one message, with facts that a program may want to read.
-    func write(_ level: Level, _ message: String, _ facts: [(key: String, value: String)] = []) {
+    public func write(
+        _ level: Level,
+        _ message: String,
+        _ facts: [(key: String, value: String)] = []
+    ) {
         var line: String
         switch format {
         case .text:
@@ -35,11 +47,28 @@ struct Log {
             for (key, value) in facts { line += ",\"\(key)\":\(Log.quoted(value))" }
             line += "}"
         }
+        writeLine(line)
+    }
+
+    /// Writes a line that is complete as it is.
+    public func writeLine(_ line: String) {
         StandardStream.error.write(line + "\n")
+        kept.withLock { kept in
+            kept.lines.append(line)
+            kept.count += 1
+            if kept.lines.count > Log.mostKept { kept.lines.removeFirst() }
+        }
+    }
+
+    /// The lines from number `first` on, as far as they are kept, and the number of the next one.
+    func lines(from first: Int) -> (lines: [String], next: Int) {
+        kept.withLock { kept in
+            (Array(kept.lines.suffix(max(0, kept.count - first))), kept.count)
+        }
     }
 
     /// A JSON string; logfmt takes the same.
-    static func quoted(_ text: String) -> String {
+    public static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

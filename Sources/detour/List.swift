@@ -1,0 +1,40 @@
+import Control
+
+/// `detour list`.
+enum List {
+    static let command = ControlCommand(
+        name: "list",
+        help: """
+            detour list shows what was set while the daemon ran: who, when, until when. An answer
+            that an override made says "runtime" and the override's number.
+
+            usage: detour list [OPTION]...
+
+            """
+    )
+
+    static func run(_ arguments: [String]) -> Int32 {
+        command.run(arguments) { line, connection throws(ControlError) in
+            let result = try connection.ask(Request(.list), for: ListResult.self)
+            if line.isJSON {
+                Output.print(json: result)
+                return 0
+            }
+            for (index, override) in result.overrides.enumerated() {
+                Output.print("\(index + 1)  " + text(override))
+            }
+            return 0
+        }
+    }
+
+    /// `api.example.com. 5 A 192.0.2.1  set by ana at …, until …, view phones: note`.
+    static func text(_ override: Override) -> String {
+        var text = "\(override.name) \(override.ttl) \(override.type) "
+        text += override.records.joined(separator: ", ")
+        text += "  set by \(override.user) at \(override.setAt)"
+        if let end = override.expiresAt { text += ", until \(end)" }
+        if let view = override.view { text += ", view \(view)" }
+        if let note = override.note { text += ": \(note)" }
+        return text
+    }
+}

@@ -1,0 +1,146 @@
+import Control
+import Foundation
+import Platform
+import Support
+import Testing
+
+extension TheDaemon {
+    @Suite("Observed")
+    struct ObservationTests {
+        private func daemon(
+            _ settings: String,
+            _ body: (Daemon, Controlled, String) async throws -> Void
+        ) async throws {
+            let control = try Controlled()
+            let port = UInt16.random(in: 30_000..<32_000)
+            let zone = try Scratch.shared.file("a.zone", "a.test. A 192.0.2.1\n")
+            let file = try Scratch.shared.file(
+                "detour.json5",
+                "{ zones: [\"\(zone)\"], metrics: \"127.0.0.1:\(port)\", \(settings) }"
+            )
+            try await Daemon.with(["--config", file] + control.options) { daemon in
+                try await body(daemon, control, "http://127.0.0.1:\(port)")
+            }
+        }
+
+        @Test("metrics are what Prometheus reads, and count what was asked")
+        func metrics() async throws {
+            try await PublicDNS.with { upstream in
+                let address = upstream.options[1]
+                try await daemon("upstreams: [\"\(address)\"]") { daemon, _, url in
+                    for _ in 0..<3 { _ = try await daemon.dig("a.test") }
+                    _ = try await daemon.dig("a.test +tcp")
+                    _ = try await daemon.dig("www.example.com")
+                    _ = try await daemon.dig("www.example.com")
+                    let scrape = try await Program.run("curl", ["-sS", url + "/metrics"])
+                    let lines = Set(scrape.output.split(separator: "\n").map(String.init))
+                    for line in [
+                        "detour_queries_total{protocol=\"udp\"} 5",
+                        "detour_queries_total{protocol=\"tcp\"} 1",
+                        "detour_answers_total{source=\"override\"} 4",
+                        "detour_answers_total{source=\"cache\"} 1",
+                        "detour_answers_total{source=\"upstream\"} 1",
+                        "detour_query_duration_seconds_count 1",
+                        "detour_upstream_up{upstream=\"\(address)\"} 1",
+                        "detour_cache_entries 1", "detour_override_names 1", "detour_zones 1",
+                    ] {
+                        #expect(lines.contains(line), "\(line) in \(scrape.output)")
+                    }
+                    try check(scrape.output)
+                    for (path, body) in [("/healthz", "ok\n"), ("/readyz", "ready\n")] {
+                        let outcome = try await Program.run("curl", ["-sS", url + path])
+                        #expect(outcome.output == body)
+                    }
+                    let missing = try await Program.run(
+                        "curl",
+                        ["-s", "-o", "/dev/null", "-w", "%{http_code}", url + "/nothing"]
+                    )
+                    #expect(missing.output == "404")
+                    guard (try? Program.find("promtool")) != nil else { return }
+                    let file = try Scratch.shared.file("metrics", scrape.output)
+                    let judged = try await Program.run(
+                        "sh",
+                        ["-c", "promtool check metrics <\(file)"]
+                    )
+                    #expect(judged.status == 0, "\(judged.output)\(judged.errors)")
+                }
+            }
+        }
+
+        /// What promtool checks, and more: every sample belongs to the family in front of it.
+        private func check(_ text: String) throws {
+            var family = ""
+            var families: Set<String> = []
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                if line.hasPrefix("# HELP ") {
+                    family = String(words[2])
+                    #expect(families.insert(family).inserted, "\(family) stands twice")
+                } else if line.hasPrefix("# TYPE ") {
+                    #expect(words[2] == family)
+                    #expect((words[3] == "counter") == family.hasSuffix("_total"), "\(family)")
+                } else {
+                    #expect(line.hasPrefix(family) && Double(words[words.count - 1]) != nil)
+                }
+            }
+            #expect(families.count > 20)
+        }
+
+        @Test("a scrape under load costs no query")
+        func scrapes() async throws {
+            let names =
+                "$ORIGIN load.test.\n"
+                + (0..<2000).map { "n\($0) A 192.0.2.1\n" }.joined()
+                + "cn CNAME version1\nversion1 A 192.0.2.1\n"
+            let zone = try Scratch.shared.file("load.zone", names)
+            try await daemon("upstreams: []") { daemon, control, url in
+                let load = Load(port: daemon.port, rate: 3000, seconds: 2)
+                async let result = load.run()
+                for _ in 0..<20 {
+                    let scrape = try await Program.run("curl", ["-sS", url + "/metrics"])
+                    #expect(scrape.output.contains("detour_build_info"))
+                }
+                let outcome = try await result
+                #expect(outcome.lost == 0 && outcome.sent > 2000, "\(outcome)")
+            }
+            withExtendedLifetime(zone) {}
+        }
+
+        @Test("every query is in the log, once; and those who follow see them too")
+        func queryLog() async throws {
+            try await daemon("upstreams: [], log: { queries: \"all\", format: \"json\" }") {
+                daemon,
+                control,
+                _ in
+                async let followed = Program.run(
+                    "timeout",
+                    ["2", Controlled.command, "log", "--follow", "--control", control.socket]
+                )
+                try await Task.sleep(for: .milliseconds(300))
+                for number in 0..<20 { _ = try await daemon.dig("a.test A +tries=1 +id=\(number)") }
+                _ = try await daemon.dig("\\\"x\\\\.test TXT +tcp")
+                try await Task.sleep(for: .milliseconds(400))
+                let said = daemon.program.complaints.split(separator: "\n").filter {
+                    $0.contains("\"client\":\"127.0.0.1\"")
+                }
+                #expect(said.count == 21, "\(daemon.program.complaints)")
+                for line in said {
+                    let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+                    let query = try #require(object as? [String: Any])
+                    #expect(
+                        query["name"] as? String == "a.test." || query["type"] as? String == "TXT"
+                    )
+                }
+                #expect(
+                    said.contains { $0.contains("\"source\":\"override\",\"code\":\"NOERROR\"") }
+                )
+                #expect(
+                    said.contains { $0.contains("\"protocol\":\"tcp\"") && $0.contains("REFUSED") }
+                )
+                let output = try await followed.output
+                let seen = output.split(separator: "\n").filter { $0.contains("\"a.test.\"") }
+                #expect(seen.count == 20, "\(output)")
+            }
+        }
+    }
+}
