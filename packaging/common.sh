@@ -1,7 +1,7 @@
 # Shell functions that packaging/run and packaging/test share; read with "."
 
 # What the build needs beside the toolchain.
-build_packages="binutils git libc6-dev libstdc++-12-dev libssl-dev libcap-dev libcurl4-openssl-dev"
+build_packages="binutils git libc6-dev libstdc++-12-dev libssl-dev libcap-dev libcurl4-openssl-dev libmicrohttpd-dev"
 
 say() { printf '==> %s\n' "$*"; }
 
