@@ -26,7 +26,7 @@ extension ControlPlane {
 
     /// Takes what a reload has read, and tells all who asked for it.
     func finishReload() {
-        guard let (outcome, read) = reader.take() else { return }
+        guard let (outcome, read) = reader.take() else { return finishComparing() }
         reloadThread.take()?.join()
         let isAsked = reloadCause == .request
         switch outcome {
@@ -55,6 +55,7 @@ extension ControlPlane {
             names = loaded.nameCount
             digests = read
             overrides.defaults = RuntimeOverrides.Defaults(configuration)
+            let old = policy
             policy = files.placing(overrides.layers(), generation: policy.generation &+ 1)
             server.adopt(policy)
             chooseQueries()
@@ -68,11 +69,32 @@ extension ControlPlane {
                     ("milliseconds", "\(result.milliseconds)"),
                 ]
             )
-            tell(.success(result), reloads.finish())
+            compare(with: old, result)
         }
         if isAsked { try? Supervisor.notify("READY=1\nSTATUS=\(names) names") }
         // Includes and links may be others now.
         files.follow(digests.keys)
+    }
+
+    /// Counts what has changed, beside the loop; who asked is told then.
+    private func compare(with old: Policy, _ result: ReloadResult) {
+        do throws(Errno) {
+            reloadThread = try reader.beginComparing(policy, with: old)
+            resultToTell = result
+        } catch {
+            tell(.success(result), reloads.finish())
+        }
+    }
+
+    private func finishComparing() {
+        guard let comparison = reader.takeComparison(), var result = resultToTell else { return }
+        reloadThread.take()?.join()
+        resultToTell = nil
+        result.added = comparison.differences?.added
+        result.removed = comparison.differences?.removed
+        result.changed = comparison.differences?.changed
+        lastReload = result
+        tell(.success(result), reloads.finish())
     }
 
     private func refuse(_ findings: [String], _ read: PolicyReader.Digests) {

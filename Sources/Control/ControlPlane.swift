@@ -37,6 +37,8 @@ public final class ControlPlane {
     /// The files as they were read last, and whether that was refused.
     var digests: PolicyReader.Digests
     var lastReload: ReloadResult?
+    /// What is in force already, while its names are still compared with those of before.
+    var resultToTell: ReloadResult?
     var reloadCounts: [ReloadResult.Outcome: UInt64] = [:]
 
     let socket: ControlSocket?
@@ -172,10 +174,7 @@ public final class ControlPlane {
                 switch Source(rawValue: token.kind) {
                 case .signals:
                     while let signal = signals.next() {
-                        guard signal == .hangUp else {
-                            finishReload()
-                            return
-                        }
+                        guard signal == .hangUp else { return }
                         reloads.request(.request)
                     }
                 case .listener: accept(at: now)

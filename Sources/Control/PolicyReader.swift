@@ -3,6 +3,7 @@ public import Platform
 import PolicyLoading
 public import Resolver
 import Synchronization
+import Zones
 
 /// Reads configuration and zones on a thread of its own, so that whoever asked goes on meanwhile.
 public final class PolicyReader: Sendable {
@@ -21,6 +22,12 @@ public final class PolicyReader: Sendable {
         case read(Configuration, PolicyLoader.Loaded)
     }
 
+    /// What two policies differ in.
+    struct Comparison: Sendable {
+        /// Nil where their layers are not the same.
+        let differences: ZoneDifferences?
+    }
+
     /// What an outcome was read from.
     typealias Digests = [String: ContentDigest?]
 
@@ -28,7 +35,8 @@ public final class PolicyReader: Sendable {
     /// The configuration's file, if there is one.
     private let path: String?
     private let finished = Mutex<(outcome: Outcome, digests: Digests)?>(nil)
-    /// Signalled when an outcome is there.
+    private let compared = Mutex<Comparison?>(nil)
+    /// Signalled when an outcome is there, or a comparison.
     let wakeup: Wakeup
 
     /// A reader of a source; `path` is the configuration's file.
@@ -56,6 +64,23 @@ public final class PolicyReader: Sendable {
         return finished.withLock { finished in
             defer { finished = nil }
             return finished
+        }
+    }
+
+    /// Begins to compare the names of two policies.
+    func beginComparing(_ new: Policy, with old: Policy) throws(Errno) -> Thread {
+        try Thread(named: "compare") { [self] in
+            let differences = new.differences(from: old)
+            compared.withLock { $0 = Comparison(differences: differences) }
+            wakeup.signal()
+        }
+    }
+
+    /// Takes what comparing came to, once; nil: nothing has been compared.
+    func takeComparison() -> Comparison? {
+        compared.withLock { compared in
+            defer { compared = nil }
+            return compared
         }
     }
 

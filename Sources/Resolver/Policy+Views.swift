@@ -1,5 +1,5 @@
 public import DNS
-import Zones
+public import Zones
 
 // What a client sees: views over the base (SEMANTICS 10).
 
@@ -42,6 +42,21 @@ extension Policy {
     public func view(of client: Client) -> View? {
         let number = horizon.number(for: client)
         return number == 0 ? nil : views[number - 1]
+    }
+
+    /// What has become of the files' names since another policy, in all views; nil where layers or
+    /// views are others. Complexity: O(names).
+    public func differences(from old: Policy) -> ZoneDifferences? {
+        guard views.map(\.name) == old.views.map(\.name) else { return nil }
+        let now = [layers] + views.map(\.layers)
+        let before = [old.layers] + old.views.map(\.layers)
+        guard now.map(\.count) == before.map(\.count) else { return nil }
+        var differences = ZoneDifferences()
+        for (layer, former) in zip(now.joined(), before.joined()) {
+            guard layer.index.kind == former.index.kind else { return nil }
+            differences += layer.index.differences(from: former.index)
+        }
+        return differences
     }
 
     /// The layers that a client's queries are looked up in, in their order.

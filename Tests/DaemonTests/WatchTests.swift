@@ -91,6 +91,13 @@ extension TheDaemon {
                 }
                 let result = try await control.ask(Request(.reload), for: ReloadResult.self)
                 #expect(result.outcome != .refused)
+                try Scratch.shared.write(zone(names + 5, "192.0.2.101") + "n1 TXT x\n", to: file)
+                let counted = try await control.ask(Request(.reload), for: ReloadResult.self)
+                #expect([.loaded, .unchanged].contains(counted.outcome))
+                if counted.outcome == .loaded {
+                    let counts = [counted.added, counted.removed, counted.changed]
+                    #expect(counts == [5, 0, 1])
+                }
                 let reply = try await daemon.dig("n1.big.test")
                 #expect(reply.data("A") == ["192.0.2.101"])
             }
