@@ -5,8 +5,10 @@
 /// zero, so that words may be loaded past the end; `starts` holds where each label begins.
 @frozen
 public struct FoldedName: ~Copyable {
+    // On the heap, allocated once a worker: of an InlineArray each span takes a copy of all 272
+    // octets, as the compiler is now, and a query takes dozens of spans.
     @usableFromInline
-    var storage = InlineArray<272, UInt8>(repeating: 0)
+    var storage = OctetStore(zeroed: 272)
     @usableFromInline
     var starts = InlineArray<128, UInt8>(repeating: 0)
 
@@ -38,7 +40,7 @@ public struct FoldedName: ~Copyable {
 
     /// The first octet of a label's text.
     @inlinable
-    public func firstOctet(ofLabel index: Int) -> UInt8 { storage[Int(starts[index]) &+ 1] }
+    public func firstOctet(ofLabel index: Int) -> UInt8 { storage.span[Int(starts[index]) &+ 1] }
 
     /// A keyed hash of the name without its first `index` labels. Complexity: O(octets / 8).
     @inlinable
@@ -139,8 +141,9 @@ public struct FoldedName: ~Copyable {
                 throw WireError(.truncated, at: position)
             }
             starts[labels] = UInt8(truncatingIfNeeded: length)
+            var octets = storage.mutableSpan
             for index in 0...octet {
-                storage[length &+ index] = asciiLowercased(message[position &+ index])
+                octets[length &+ index] = asciiLowercased(message[position &+ index])
             }
             length &+= octet &+ 1
             position &+= octet &+ 1
@@ -148,27 +151,30 @@ public struct FoldedName: ~Copyable {
             guard length < 255 else { throw WireError(.nameTooLong, at: position) }
             labels &+= 1
         }
-        for index in length..<(length &+ 16) { storage[index] = 0 }
+        var octets = storage.mutableSpan
+        for index in length..<(length &+ 16) { octets[index] = 0 }
         labelCount = labels
         count = length
         return end < 0 ? position : end
     }
 
     /// Whether the first label is a single asterisk (RFC 4592, 2.1.1).
-    public var isWildcard: Bool { storage[0] == 1 && storage[1] == UInt8(ascii: "*") }
+    public var isWildcard: Bool { storage.span[0] == 1 && storage.span[1] == UInt8(ascii: "*") }
 
     /// Whether the label with an index is a single asterisk.
     @inlinable
     public func isWildcard(atLabel index: Int) -> Bool {
         let start = Int(starts[index])
-        return storage[start] == 1 && storage[start &+ 1] == UInt8(ascii: "*")
+        return storage.span[start] == 1 && storage.span[start &+ 1] == UInt8(ascii: "*")
     }
 
     /// Takes the last `labels` labels before the root away; at most all of them.
     public mutating func dropLast(labels: Int) {
         let kept = max(0, labelCount &- max(0, labels))
         let end = Int(starts[kept])
-        for index in end..<(count &+ 8) { storage[index] = 0 }
+        let padded = count &+ 8
+        var octets = storage.mutableSpan
+        for index in end..<padded { octets[index] = 0 }
         labelCount = kept
         count = end &+ 1
     }
@@ -190,6 +196,7 @@ public struct FoldedName: ~Copyable {
 
     /// Copies `count` octets from `message`, folded eight at a time, and pads them with zeros.
     private mutating func fold(_ message: Span<UInt8>, at offset: Int) {
+        let count = count
         var octets = storage.mutableSpan
         var index = 0
         while index < count {

@@ -103,7 +103,9 @@ final class Exchange {
     }
 
     private func installSinks() {
-        // Safe: this object owns the easy handle, so it outlives every callback with its address.
+        // Safe: this object owns the easy handle, so it outlives every callback with its address;
+        // the error buffer has the CURL_ERROR_SIZE octets that libcurl asks for, and is freed after
+        // the handle.
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         unsafe ccurl_set_pointer(handle, CURLOPT_WRITEDATA, owner)
@@ -224,10 +226,12 @@ final class Exchange {
     private var handle: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(easy) }
 
     private func set(_ option: CURLoption, _ value: Int) {
+        // Safe: callers pass options that take a long, which is what libcurl then reads.
         unsafe ccurl_set_number(handle, option, value)
     }
 
     private func set(_ option: CURLoption, _ value: String?) {
+        // Safe: callers pass options that take a text; NUL-terminated for the call, or NULL.
         unsafe ccurl_set_text(handle, option, value)
     }
 

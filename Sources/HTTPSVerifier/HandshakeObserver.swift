@@ -38,9 +38,10 @@ final class HandshakeObserver {
         return isUsed
     }
 
+    // Safe: these functions capture nothing. OpenSSL hands each the owner that `observe` gave it,
+    // and lends the connection, and `count` octets, for the length of the call.
     private static let hooks = unsafe copenssl_hooks(
         certificates: { owner, version, octets, count in
-            // Safe: OpenSSL lends `count` octets for the length of the call.
             let message = unsafe Array(UnsafeBufferPointer(start: octets, count: count))
             unsafe observer(owner)?.certificatesCame(message, version: version)
         },
@@ -55,13 +56,10 @@ final class HandshakeObserver {
         alert: { owner, _, description, wasReceived in
             // close_notify is how a connection ends well.
             guard wasReceived != 0, description != 0 else { return }
-            // Safe: OpenSSL hands back the owner that `observe` gave it.
             unsafe observer(owner)?.handshake?.alert = Int(description)
         },
         accepts: { owner, leaf, count in
-            // Safe: OpenSSL hands back the owner that `observe` gave it.
             guard let expected = unsafe observer(owner)?.expectedLeaf else { return 1 }
-            // Safe: OpenSSL lends `count` octets for the length of the call.
             let isSame = unsafe UnsafeBufferPointer(start: leaf, count: count).elementsEqual(
                 expected
             )

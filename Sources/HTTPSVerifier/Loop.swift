@@ -27,11 +27,13 @@ final class Loop: @unchecked Sendable {
     var count: Int { unsafe running.count }
 
     func start(_ exchange: Exchange) {
+        // Safe: `running` holds the exchange, and so its handle, until `remove` gets it.
         unsafe curl_multi_add_handle(handle, easy(exchange))
         unsafe running[exchange.easy] = exchange
     }
 
     func abandon(_ exchange: Exchange) {
+        // Safe: the key is only compared.
         if unsafe running.removeValue(forKey: exchange.easy) != nil { remove(exchange) }
     }
 
@@ -65,9 +67,11 @@ final class Loop: @unchecked Sendable {
         unsafe curl_multi_remove_handle(handle, easy(exchange))
     }
 
+    /// Safe: the multi handle is alive as long as this object.
     private var handle: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(multi) }
 
     private func easy(_ exchange: Exchange) -> UnsafeMutableRawPointer {
+        // Safe: libcurl's own pointer, typed as it was; callers hold the exchange while they use it.
         unsafe UnsafeMutableRawPointer(exchange.easy)
     }
 }

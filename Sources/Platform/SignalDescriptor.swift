@@ -24,6 +24,7 @@ public struct SignalDescriptor: ~Copyable, Sendable {
 
     /// The descriptor, to register with a poller; readable while a signal waits.
     public let descriptor: FileDescriptor
+    private let mask: sigset_t
 
     /// Takes `signals` from now on, and ignores SIGPIPE.
     ///
@@ -39,6 +40,15 @@ public struct SignalDescriptor: ~Copyable, Sendable {
         clinux_ignore_sigpipe()
         let flags = Int32(SFD_NONBLOCK | SFD_CLOEXEC)
         descriptor = FileDescriptor(adopting: try check(unsafe signalfd(-1, &set, flags)))
+        mask = set
+    }
+
+    /// Lets the signals do in the calling thread what they do by default; those of this descriptor
+    /// end the process. Other threads keep them blocked, so this one must go on to live.
+    public func letThrough() {
+        var set = mask
+        // Safe: the call reads one set of ours.
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
     /// The next signal that waits, or nil.

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// The subcommands: each has a file of its own, and takes what stands behind its name.
 enum Command {
@@ -58,27 +58,14 @@ enum ExitStatus {
 /// The two streams.
 enum Output {
     static func print(_ text: String, terminator: String = "\n") {
-        write(text + terminator, to: 1)
+        StandardStream.output.write(text + terminator)
     }
 
     static func error(_ text: String, terminator: String = "\n") {
-        write(text + terminator, to: 2)
+        StandardStream.error.write(text + terminator)
     }
 
-    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
-
-    private static func write(_ text: String, to descriptor: Int32) {
-        var text = text
-        text.withUTF8 { octets in
-            var rest = UnsafeRawBufferPointer(octets)
-            while unsafe !rest.isEmpty {
-                // Safe: the text is alive in this closure, and `rest` stays within it.
-                let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-                if count < 0 && errno == EINTR { continue }
-                // Nobody reads any more: there is nobody to tell.
-                guard count > 0 else { return }
-                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            }
-        }
+    static func isTerminal(_ descriptor: Int32) -> Bool {
+        StandardStream(rawValue: descriptor)?.isTerminal ?? false
     }
 }

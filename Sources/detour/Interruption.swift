@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import Synchronization
 
 /// SIGINT and SIGTERM, received once: the run is stopped and its reports are written. A second
@@ -15,43 +15,19 @@ struct Interruption {
     /// Calls `stop` on a thread of its own when a signal comes. Must be called before other
     /// threads start: they inherit that both signals are blocked.
     static func watch(_ stop: @escaping @Sendable () -> Void) -> Interruption {
-        // Safe: the set is a local of this call.
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe sigaddset(&signals, SIGINT)
-        unsafe sigaddset(&signals, SIGTERM)
-        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-        // Safe: the thread takes the one reference that this hands over.
-        let body = unsafe Unmanaged.passRetained(Body(stop)).toOpaque()
-        var thread = pthread_t()
-        let failed = unsafe pthread_create(&thread, nil, { unsafe Interruption.wait($0) }, body)
-        if failed == 0 { pthread_detach(thread) }
+        do throws(Errno) {
+            let signals = try SignalDescriptor(taking: [.interrupt, .terminate])
+            // Never joined: it lasts as long as the program.
+            _ = try Thread(named: "signals") {
+                Interruption.number.store(signals.wait().rawValue, ordering: .releasing)
+                stop()
+                // The signals are let through in this thread only, so it must stay.
+                signals.letThrough()
+                while true { _ = signals.wait() }
+            }
+        } catch {
+            Output.error("detour: this run cannot be interrupted: \(error)")
+        }
         return Interruption()
-    }
-
-    private static func wait(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let argument = unsafe argument else { return nil }
-        // Safe: `watch` passed a retained Body.
-        let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe sigaddset(&signals, SIGINT)
-        unsafe sigaddset(&signals, SIGTERM)
-        var signal: Int32 = 0
-        while unsafe sigwait(&signals, &signal) != 0 {}
-        number.store(signal, ordering: .releasing)
-        body.stop()
-        unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        return unsafe sigwaitForever()
-    }
-
-    /// The signals are let through in this thread only, so it must stay.
-    private static func sigwaitForever() -> UnsafeMutableRawPointer? {
-        while true { pause() }
-    }
-
-    private final class Body {
-        let stop: @Sendable () -> Void
-        init(_ stop: @escaping @Sendable () -> Void) { self.stop = stop }
     }
 }

@@ -1,3 +1,3 @@
-import Glibc
+import Platform
 
-exit(Command.run(Array(CommandLine.arguments.dropFirst())))
+StandardStream.exit(Command.run(Array(CommandLine.arguments.dropFirst())))
