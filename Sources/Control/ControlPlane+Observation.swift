@@ -123,27 +123,34 @@ extension ControlPlane {
     /// Writes what the workers have handed over.
     func readQueries() {
         var lines: [UInt8] = []
-        var sampled: [UInt8] = []
+        var chosen: [UInt8] = []
         var dropped: UInt64 = 0
         let followers = sessions.filter { $0.value.isFollowing }.map(\.key)
         let wanted = configuration.log.queries
+        // Sampled, while somebody follows all of them: then some of the lines are chosen here.
         let step: UInt32 =
             wanted == .sampled && queryInterval == 1 ? ControlPlane.sampleInterval : 1
+        // Locals: each access to a property of a class is checked.
+        var format = queryLines
+        var untilNext = untilSample
         server.readQueries { batch in
             dropped &+= batch.dropped
             batch.forEach { query in
                 let start = lines.count
-                queryLines.append(query, name: batch.name(of: query), to: &lines)
-                guard wanted != .off else { return }
-                if untilSample == 0 {
-                    untilSample = step
-                    sampled += lines[start...]
+                format.append(query, name: batch.name(of: query), to: &lines)
+                guard step > 1 else { return }
+                if untilNext == 0 {
+                    untilNext = step
+                    chosen += lines[start...]
                 }
-                untilSample -= 1
+                untilNext -= 1
             }
         }
+        queryLines = format
+        untilSample = untilNext
+        if wanted == .off { chosen = [] } else if step == 1 { chosen = lines }
         queriesNotLogged &+= dropped
-        writeLog(sampled)
+        writeLog(chosen)
         guard !followers.isEmpty, !lines.isEmpty || dropped > 0 else { return }
         for line in lines.split(separator: UInt8(ascii: "\n")) {
             let query = String(decoding: line, as: UTF8.self)
