@@ -95,7 +95,7 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("ArchitectureTests", []),
-        tests("DaemonTests", ["detourd", "Support", "Platform"]),
+        tests("DaemonTests", ["detourd", "detour", "Support", "Platform"]),
         .target(
             name: "FuzzProperties",
             dependencies: ["DNS", "Zones", "Resolver", "Support"],

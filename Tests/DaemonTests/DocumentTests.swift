@@ -88,8 +88,15 @@ extension TheDaemon {
         @Test("README shows the options of --help, and no others")
         func options() async throws {
             let help = try await Program.run(Daemon.path, ["--help"])
+            let folder = URL(filePath: Daemon.path).deletingLastPathComponent()
+            let verify = try await Program.run(
+                folder.appending(path: "detour").path,
+                ["verify", "--help"]
+            )
             // The last two are of the swift command.
-            let known = Set(options(in: help.output) + ["--sanitize", "--product"])
+            let known = Set(
+                options(in: help.output + verify.output) + ["--sanitize", "--product"]
+            )
             for option in options(in: try document("README.md")) {
                 #expect(known.contains(option), "\(option)")
             }
