@@ -86,7 +86,7 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings
         ),
-        tests("CommandTests", ["detour"]),
+        tests("CommandTests", ["detour", "detourd", "Platform"]),
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
         tests("DNSTests", ["DNS"]),
         tests("ZonesTests", ["DNS", "Zones"]),

@@ -8,6 +8,8 @@ struct AddressAnswer {
     private(set) var addresses: [[UInt8]] = []
     /// Where the last alias of the answer section leads; nil without an alias.
     private(set) var lastAlias: Name?
+    /// Whether an SOA says that the name has no such data, or does not exist (RFC 2308, 2).
+    private(set) var hasSOA = false
     /// Whether overrides or zones of the server's own answered.
     let isAuthoritative: Bool
     let isTruncated: Bool
@@ -40,6 +42,18 @@ struct AddressAnswer {
             }
             position = record.end
         }
+        for _ in 0..<header.authorityCount {
+            guard let record = try? ResourceRecord(parsing: span, at: position) else { return nil }
+            if record.type == .soa { hasSOA = true }
+            position = record.end
+        }
+    }
+
+    /// The response in octets of somebody else's.
+    init?(copying octets: Span<UInt8>) {
+        var message: [UInt8] = []
+        message.append(octets)
+        self.init(message)
     }
 
     private static func name(in message: Span<UInt8>, at position: Int) -> Name? {

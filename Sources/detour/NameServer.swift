@@ -115,8 +115,6 @@ struct NameServer: ~Copyable {
         else { return nil }
         for index in Header.size..<end
         where asciiLowercased(octets[index]) != asciiLowercased(query[index]) { return nil }
-        var message: [UInt8] = []
-        message.append(octets)
-        return AddressAnswer(message)
+        return AddressAnswer(copying: octets)
     }
 }

@@ -32,14 +32,20 @@ struct OverriddenNames {
     private(set) var isIncomplete = false
 
     private let keepsAnswers: Bool
+    private let isWanted: (String) -> Bool
     private var seen: [Name: Set<[UInt8]>] = [:]
     private var skipped: [Name: Entry] = [:]
     private var order: [Name] = []
 
-    /// The names of a configuration's zones. Throws what is wrong with the zones or the section for
+    /// The names of a configuration's zones that are wanted. Throws what is wrong with the zones or the section for
     /// the verifier, before anybody is asked.
-    init(_ configuration: Configuration, server: SocketAddress?) throws(RejectedOverrides) {
+    init(
+        _ configuration: Configuration,
+        server: SocketAddress?,
+        where isWanted: @escaping (String) -> Bool
+    ) throws(RejectedOverrides) {
         keepsAnswers = server != nil
+        self.isWanted = isWanted
         let samples = try OverriddenNames.samples(configuration)
         let policy = try OverriddenNames.policy(configuration)
         var zones = configuration.zones
@@ -52,14 +58,23 @@ struct OverriddenNames {
             isIncomplete = nameServer.hasUnanswered
         } else {
             var resolver = Answer.resolver(policy)
+            var store = OctetStore(zeroed: 65_535)
             let now = Instant(nanoseconds: Clock.monotonic)
             for view in [nil] + configuration.views.map(Optional.some) {
                 guard let client = policy.client(of: view) else { continue }
                 let owners = OverriddenNames.owners(of: (view?.zones ?? []) + zones)
                 add(owners, samples) { name, type in
                     let query = Answer.query(name, type, wantsRecursion: false)
-                    return resolver.answer(query, from: client, at: now)
-                        .map { .answered($0) } ?? .dropped
+                    var reply = store.mutableSpan
+                    guard
+                        case .respond(let count) = resolver.handle(
+                            query.span,
+                            from: client,
+                            at: now,
+                            into: &reply
+                        ), let answer = AddressAnswer(copying: reply.span.extracting(0..<count))
+                    else { return .dropped }
+                    return .answered(answer)
                 }
             }
         }
@@ -99,6 +114,7 @@ struct OverriddenNames {
         _ ask: (Name, RecordType) -> Reply
     ) {
         var entry = Entry(name, owner)
+        guard isWanted(entry.name) else { return }
         for type in [RecordType.a, .aaaa] {
             switch ask(name, type) {
             case .dropped: break
@@ -125,13 +141,14 @@ struct OverriddenNames {
     private func reason(_ owner: AddressOwner, _ answer: AddressAnswer) -> String? {
         guard answer.addresses.isEmpty else { return nil }
         switch answer.code {
-        case .noError, .nxDomain: return nil
-        case .refused:
-            guard let alias = answer.lastAlias ?? owner.alias else { return nil }
-            return keepsAnswers
-                ? "the daemon refuses"
-                : "an alias of \(alias.bare), which is forwarded; --server asks the daemon"
+        case .nxDomain: return nil
         case .serverFailure: return "the answer is SERVFAIL"
+        case .refused where keepsAnswers: return "the daemon refuses"
+        case .noError, .refused:
+            // Without an SOA the alias leads away: to another server's name, or below a delegation.
+            guard !answer.hasSOA, let alias = answer.lastAlias ?? owner.alias else { return nil }
+            return "an alias of \(alias.bare), which is forwarded"
+                + (keepsAnswers ? "" : "; --server asks the daemon")
         default: return "the answer has the code \(answer.code.rawValue)"
         }
     }
@@ -216,23 +233,6 @@ extension OverriddenNames {
             sentence: sentence
         )
         return RejectedOverrides(lines: [error.description])
-    }
-}
-
-extension Resolver {
-    /// The answer to a query that nothing is forwarded for; nil where it is dropped.
-    fileprivate mutating func answer(
-        _ query: [UInt8],
-        from client: Client,
-        at now: Instant
-    ) -> AddressAnswer? {
-        var store = OctetStore(zeroed: 65_535)
-        var reply = store.mutableSpan
-        guard case .respond(let count) = handle(query.span, from: client, at: now, into: &reply)
-        else { return nil }
-        var octets: [UInt8] = []
-        octets.append(reply.span.extracting(0..<count))
-        return AddressAnswer(octets)
     }
 }
 

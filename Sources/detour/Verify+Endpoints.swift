@@ -22,18 +22,20 @@ extension Verify {
         options.jobs = options.jobs ?? section.jobs
         let baseline = try baseline(options)
         let policy = try Policy(section, options)
+        let only = options.only.map { NamePattern($0) }
+        let except = options.except.map { NamePattern($0) }
         let names: OverriddenNames
         do throws(RejectedOverrides) {
-            names = try OverriddenNames(configuration, server: options.server)
+            names = try OverriddenNames(configuration, server: options.server) { name in
+                (only.isEmpty || only.contains { $0.matches(name) })
+                    && !except.contains { $0.matches(name) }
+            }
         } catch {
             for line in error.lines { Output.error(line) }
             return ExitStatus.configuration
         }
-        let list = TargetList(names, section).selecting(
-            only: options.only.map { NamePattern($0) },
-            except: options.except.map { NamePattern($0) },
-            ports: options.ports
-        )
+        let list = TargetList(names, section)
+            .selecting(only: only, except: except, ports: options.ports)
         if list.targets.isEmpty, list.skipped.isEmpty, !options.only.isEmpty {
             throw ConfigurationError("no overridden name is left by --only and --except")
         }

@@ -90,7 +90,9 @@ extension TheDaemon {
             let help = try await Program.run(Daemon.path, ["--help"])
             // The last two are of the swift command.
             var known = Set(options(in: help.output) + ["--sanitize", "--product"])
-            for command in ["status", "reload", "list", "set", "unset", "flush", "log"] {
+            for command in [
+                "verify", "status", "reload", "list", "set", "unset", "flush", "log",
+            ] {
                 let help = try await Program.run(Controlled.command, [command, "--help"])
                 #expect(help.status == 0 && help.output.contains("usage: detour \(command)"))
                 known.formUnion(options(in: help.output))
