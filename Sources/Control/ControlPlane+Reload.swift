@@ -95,6 +95,8 @@ extension ControlPlane {
         result.changed = comparison.differences?.changed
         lastReload = result
         tell(.success(result), reloads.finish())
+        // Nobody holds the old policy any more, and what reading took is free.
+        FreedMemory.giveBack()
     }
 
     private func refuse(_ findings: [String], _ read: PolicyReader.Digests) {

@@ -67,6 +67,7 @@ enum Daemon {
             // Blocked before any thread is started, so that no thread is interrupted by them.
             let signals = try? SignalDescriptor(taking: [.hangUp, .terminate, .interrupt])
             OpenFiles.raiseLimit()
+            FreedMemory.keepLargeBlocksApart()
             guard let listen = addresses(configuration.listen, log) else {
                 return Status.configuration
             }
@@ -95,14 +96,18 @@ enum Daemon {
         guard let upstreams = upstreams(of: configuration, besides: sockets.addresses, log) else {
             return Status.configuration
         }
-        let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
+        var loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
         log.report(loaded)
-        guard let files = loaded.policy else { return Status.configuration }
+        guard loaded.policy != nil else { return Status.configuration }
         var random = Random()
         let cache = Cache(bytes: configuration.cache.octets, seed: random.next())
         do throws(ControlError) {
             let overrides = try overrides(configuration, seed: random.next(), log)
-            let policy = files.placing(overrides.layers(), generation: 1)
+            guard let policy = loaded.policy?.placing(overrides.layers(), generation: 1) else {
+                return Status.configuration
+            }
+            // Whoever held on to the first policy would hold its zones through every reload.
+            loaded.policy = nil
             let socket = try configuration.control.map { path throws(ControlError) in
                 try ControlSocket(serving: path)
             }
@@ -127,7 +132,7 @@ enum Daemon {
                     version: version,
                     configuration: configuration,
                     loaded: loaded,
-                    policy: policy,
+                    policy: consume policy,
                     overrides: overrides,
                     reader: reader,
                     socket: socket

@@ -22,6 +22,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
