@@ -1,3 +1,5 @@
+import Control
+
 /// A JSON document to print: members keep their order, so that reports can be compared.
 indirect enum JSONText {
     case null
@@ -16,33 +18,16 @@ indirect enum JSONText {
         case .null: return "null"
         case .bool(let value): return value ? "true" : "false"
         case .number(let value): return String(value)
-        case .string(let text): return JSONText.quoted(text)
+        case .string(let text): return Log.quoted(text)
         case .array(let elements):
             guard !elements.isEmpty else { return "[]" }
             let lines = elements.map { deeper + $0.text(indent: deeper) }
             return "[\n" + lines.joined(separator: ",\n") + "\n\(indent)]"
         case .object(let members):
             let lines = members.map {
-                deeper + JSONText.quoted($0.0) + ": " + $0.1.text(indent: deeper)
+                deeper + Log.quoted($0.0) + ": " + $0.1.text(indent: deeper)
             }
             return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
         }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\t": quoted += "\\t"
-            case let scalar where scalar.value < 0x20 || scalar.value == 0x7F:
-                let hex = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 }
