@@ -194,7 +194,7 @@ extension Policy {
         }
 
         private mutating func isSpecial(_ folded: borrowing FoldedName, _ name: Name) -> Bool {
-            let special = SpecialName(folded, type: type, settings: policy.settings)
+            let special = SpecialName(folded, type: type, policy: policy)
             if case .group = policy.forwardRules.match(folded) { return false }
             let sentence: String
             switch special {

@@ -149,7 +149,7 @@ extension Resolver {
                 response,
                 name: scratch,
                 key: key,
-                settings: policy.settings,
+                policy: policy,
                 into: &message,
                 end: &end
             )
