@@ -1,4 +1,4 @@
-public import DNS
+import DNS
 
 /// What a server that runs knows beside its policy, at one moment.
 ///

@@ -52,7 +52,8 @@ import Zones
         "a.example.", "x.example.", "alias.example.", "far.example.", "round.example.",
         "gone.example.",
         "empty.example.", "pass.example.", "drop.example.", "bad.net.", "a.fill.net.", "other.net.",
-        "tcp.example.", "x.d.corp.", "d.corp.", "host.corp.", "nx.corp.", "x.sub.corp.", "printer.local.", "_x.example.", "localhost.",
+        "tcp.example.", "x.d.corp.", "d.corp.",
+        "host.corp.", "nx.corp.", "x.sub.corp.", "printer.local.", "_x.example.", "localhost.",
     ]
 
     @Test("the last decisive step is what becomes of the query", arguments: names)
