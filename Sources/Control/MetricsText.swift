@@ -257,8 +257,3 @@ struct MetricsText {
         }
     }
 }
-
-extension Policy.Upstream {
-    /// `192.0.2.1:53`, `[2001:db8::1]:53`.
-    var text: String { address.isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
-}

@@ -84,6 +84,11 @@ public final class Policy: Sendable {
             self.base = base
             self.views = views
         }
+
+        /// Whether a layer is one of these.
+        func contains(_ layer: Layer) -> Bool {
+            layer === base || views.values.contains { $0 === layer }
+        }
     }
 
     /// Counts policies; the serial of synthesized SOA records.
@@ -164,6 +169,9 @@ public final class Policy: Sendable {
             self.port = port
             self.identity = identity
         }
+
+        /// `192.0.2.1:53`, `[2001:db8::1]:53`.
+        public var text: String { address.isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
     }
 }
 

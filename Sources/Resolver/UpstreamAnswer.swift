@@ -115,6 +115,10 @@ struct UpstreamAnswer: ~Copyable {
 
     // MARK: Answer
 
+    /// So many signatures of one link are kept, an alias's and its DNAME's among them: no zone has
+    /// as many, and to check them all is what an attacker wants of validators (CVE-2023-50387).
+    private static let mostSignatures = 8
+
     private struct Chain {
         var count: UInt16 = 0
         var links = 0
@@ -135,6 +139,7 @@ struct UpstreamAnswer: ~Copyable {
         current.assign(name)
         while chain.links < UpstreamAnswer.mostLinks {
             var alias = -1
+            var signatures = 0
             var position = section.lowerBound
             while position < section.upperBound {
                 let record = try ResourceRecord(parsing: message, at: position)
@@ -147,6 +152,10 @@ struct UpstreamAnswer: ~Copyable {
                     isFirst: chain.links == 0
                 )
                 if place == .none { continue }
+                if record.type == .rrsig, place == .beside {
+                    signatures += 1
+                    if signatures > UpstreamAnswer.mostSignatures { continue }
+                }
                 let ttl = sane(record.ttl, policy)
                 try writer.appendRecord(
                     record,
