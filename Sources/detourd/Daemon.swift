@@ -116,7 +116,7 @@ enum Daemon {
                     serving: sockets,
                     under: policy,
                     cache: cache,
-                    settings: settings(arguments, log)
+                    settings: settings(log)
                 )
                 defer { server.stop() }
                 let reader = try PolicyReader(path: arguments.readFile) {
@@ -149,13 +149,12 @@ enum Daemon {
     }
 
     /// How the server is to work, and what it says about upstreams over TLS.
-    private static func settings(_ arguments: Arguments, _ log: Log) -> Server.Settings {
+    private static func settings(_ log: Log) -> Server.Settings {
         var settings = Server.Settings()
-        settings.upstreamAnchors = arguments.upstreamAnchors
         settings.upstreamFailed = { upstream, reason in
             log.write(
                 .warning,
-                "upstream \(upstream) is not asked: TLS: \(reason)",
+                "upstream \(upstream) cannot be asked: \(reason)",
                 [("upstream", "\(upstream)"), ("reason", reason)]
             )
         }
