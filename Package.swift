@@ -46,7 +46,7 @@ let package = Package(
         module("Zones", ["DNS"]),
         module("Resolver", ["DNS", "Zones"]),
         module("Configuration", ["DNS", "Zones"]),
-        module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver"]),
+        module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver", "TLS"]),
         module("TLS", ["COpenSSL", "Platform"]),
         module("Server", ["Platform", "TLS", "DNS", "Zones", "Resolver"]),
         module(

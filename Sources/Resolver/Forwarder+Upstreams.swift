@@ -52,6 +52,8 @@ extension Forwarder {
                 number = upstreams.count
                 upstreams.append(nil)
                 health.append(UpstreamHealth())
+                labels.append("")
+                troubles.append(nil)
                 dialects.append(UpstreamDialect(clientCookie: 0))
                 isEncrypted.append(false)
                 batchSockets.append(-1)
@@ -60,6 +62,8 @@ extension Forwarder {
             guard let number else { continue }
             upstreams[number] = wanted[index]
             health[number] = UpstreamHealth()
+            labels[number] = wanted[index].label
+            troubles[number] = nil
             isEncrypted[number] = wanted[index].identity != nil
             dialects[number] = UpstreamDialect(clientCookie: random.word())
             numbers[index] = number
