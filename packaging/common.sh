@@ -1,7 +1,14 @@
-# Shell functions that packaging/run and packaging/test share; read with "."
+# What packaging/run, packaging/test and packaging/deb share; read with "."
 
 # What the build needs beside the toolchain.
 build_packages="binutils git libc6-dev libstdc++-12-dev libssl-dev libcap-dev libcurl4-openssl-dev libmicrohttpd-dev"
+# What the Debian package needs beside that.
+deb_packages="debhelper dh-apparmor dpkg-dev lintian"
+
+# How programs are built that are to be used: what is tested is what is shipped. The Swift runtime goes
+# into them, because no machine has it; all symbols are resolved at the start, and their table is then
+# read-only.
+release_flags="--configuration release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now"
 
 say() { printf '==> %s\n' "$*"; }
 

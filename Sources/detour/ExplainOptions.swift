@@ -74,6 +74,7 @@ struct ExplainOptions {
           --server ADDR   the address of ours that is asked; default: 127.0.0.1
           --tcp           over TCP
           --json          a JSON object on standard output
+          --help
 
         exit status: 0 explained, 64 usage, 78 configuration or zones
         """
