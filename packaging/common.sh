@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034
 # What packaging/run, packaging/test and packaging/deb share; read with "."
 
 # What the build needs beside the toolchain.
