@@ -34,7 +34,7 @@ let package = Package(
         .library(name: "HTTPSVerifier", targets: ["HTTPSVerifier"]),
     ],
     targets: [
-        .target(name: "CLinux"),
+        .target(name: "CLinux", linkerSettings: [.linkedLibrary("cap")]),
         .target(
             name: "COpenSSL",
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]

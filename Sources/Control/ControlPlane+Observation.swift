@@ -71,8 +71,7 @@ extension ControlPlane {
             return MetricsServer.Page(body: "ok\n")
         case "/readyz":
             // Whoever answers here has its zones; whether its workers answer, they say themselves.
-            let isReady = (try? server.report())?.workers == server.workers
-            return isReady
+            return server.isAnswering
                 ? MetricsServer.Page(body: "ready\n")
                 : MetricsServer.Page(status: 503, body: "a worker does not answer\n")
         case "/":

@@ -19,6 +19,7 @@ extension ControlPlane {
             reloadThread = try reader.begin(generation: policy.generation &+ 1, known: known)
         } catch {
             log.write(.error, "cannot reload: \(error)")
+            if cause == .request { try? Supervisor.notify("READY=1") }
             let result = result(.refused, findings: ["no thread for it: \(error)"])
             tell(.failure(error: "cannot reload: \(error)", result), reloads.finish())
         }
@@ -71,7 +72,10 @@ extension ControlPlane {
             )
             compare(with: old, result)
         }
-        if isAsked { try? Supervisor.notify("READY=1\nSTATUS=\(names) names") }
+        if isAsked {
+            let refused = lastReload?.outcome == .refused ? ", the last reload was refused" : ""
+            try? Supervisor.notify("READY=1\nSTATUS=\(names) names\(refused)")
+        }
         // Includes and links may be others now.
         files.follow(digests.keys)
     }

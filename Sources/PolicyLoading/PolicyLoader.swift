@@ -53,7 +53,11 @@ public struct PolicyLoader {
         do throws(FileError) {
             return try File.octets(at: path)
         } catch {
-            throw IncludeError(reason: "\(error.error)")
+            // Whoever started the daemon may read it, and not the user that it has become.
+            let whom =
+                error.error == .permissionDenied
+                ? ", for the user \(LocalPeer.name(ofUser: LocalPeer.ownUser))" : ""
+            throw IncludeError(reason: "\(error.error)\(whom)")
         }
     }
 

@@ -88,6 +88,9 @@ public final class Server: Sendable {
         return report.wait(milliseconds: 1000)
     }
 
+    /// Whether every worker turns its loop: all finish their turn within a second.
+    public var isAnswering: Bool { (try? report())?.workers == workers }
+
     /// Lets the workers note one query in `interval` from now on; 0: none.
     ///
     /// A worker never waits for the reader: what finds no room is counted and dropped.
