@@ -1,4 +1,5 @@
 import Configuration
+import DNS
 import Platform
 import Resolver
 import Server
@@ -45,6 +46,8 @@ extension ControlPlane {
                 "special": resolver.special, "refused": resolver.refused,
                 "failed": resolver.failed, "malformed": resolver.malformed,
                 "dropped": resolver.dropped,
+                "limited": resolver.overRateTruncated + resolver.overRateDropped
+                    + resolver.tooManyWaiting,
             ],
             cached: cache.count,
             upstreams: report.upstreams.map { upstream in
@@ -59,6 +62,41 @@ extension ControlPlane {
             },
             reload: lastReload
         )
+    }
+
+    /// Says which clients ask too much, each once a minute.
+    func tellReachedLimits() {
+        let limits = configuration.limits
+        for reached in server.takeReachedLimits() {
+            let client =
+                reached.client.length == 128
+                ? "\(reached.client.address)" : "\(reached.client)"
+            let (sentence, key) =
+                switch reached.kind {
+                case .queries:
+                    (
+                        "asks more than \(limits.queries) queries a second: over UDP, answers are "
+                            + "truncated or left out; over TCP, they come later",
+                        "queries"
+                    )
+                case .waiting:
+                    (
+                        "has \(limits.waiting) forwarded queries waiting: more are answered SERVFAIL",
+                        "waiting"
+                    )
+                case .connections:
+                    (
+                        "has \(limits.connectionsPerClient) TCP connections: idle ones are closed, "
+                            + "or new ones turned away",
+                        "connectionsPerClient"
+                    )
+                }
+            log.write(
+                .warning,
+                "the client \(client) \(sentence) (limits.\(key))",
+                [("client", client), ("limit", key)]
+            )
+        }
     }
 
     // MARK: Metrics

@@ -165,6 +165,7 @@ extension ControlPlane {
         if old.listen != new.listen { keys.append("listen") }
         if old.workers != new.workers { keys.append("workers") }
         if old.cache.octets != new.cache.octets { keys.append("cache.bytes") }
+        if old.limits.connections != new.limits.connections { keys.append("limits.connections") }
         if old.control != new.control { keys.append("control") }
         if old.state != new.state { keys.append("state") }
         if old.metrics != new.metrics { keys.append("metrics") }

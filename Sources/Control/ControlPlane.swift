@@ -141,7 +141,7 @@ public final class ControlPlane {
     }
 
     private enum Source: UInt8 {
-        case signals, listener, session, files, reload, queries, metrics
+        case signals, listener, session, files, reload, queries, metrics, limits
 
         func token(_ slot: Int = 0) -> Poller.Token { Poller.Token(kind: rawValue, slot: slot) }
     }
@@ -154,6 +154,11 @@ public final class ControlPlane {
             server.queryFeed.wakeup.descriptor,
             for: .readable,
             as: Source.queries.token()
+        )
+        try poller.add(
+            server.limitFeed.wakeup.descriptor,
+            for: .readable,
+            as: Source.limits.token()
         )
         try files.add(to: poller, as: Source.files.token())
         try socket?.watch(poller, as: Source.listener.token())
@@ -179,6 +184,7 @@ public final class ControlPlane {
                 case .reload: finishReload()
                 case .queries: readQueries()
                 case .metrics: metrics?.run()
+                case .limits: tellReachedLimits()
                 case nil: break
                 }
             }

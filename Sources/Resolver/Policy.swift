@@ -126,6 +126,8 @@ public final class Policy: Sendable {
         public var blocksBypass = true
         /// Whether `test.` goes upstream: upstreams that somebody chose may know such names.
         public var forwardsTestNames = false
+        /// How much one client may ask for.
+        public var limits = Limits()
 
         /// The defaults.
         public init() {}

@@ -122,6 +122,7 @@ extension Resolver {
         while true {
             var octets = question.mutableSpan
             guard let waiter = forwarder.waiters.nextReady(question: &octets) else { return nil }
+            limiter.endWaiting(waiter.key)
             let asked = question.span.extracting(0..<waiter.query.questionSize)
             guard (try? target.read(from: asked, at: 0)) != nil else { continue }
             let disposition = respond(to: waiter, question: asked, at: now, into: &reply)

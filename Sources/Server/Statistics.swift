@@ -23,6 +23,8 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
     public var connectionsOpen: UInt64 = 0
     /// Connections that were turned away because of a limit.
     public var connectionsRefused: UInt64 = 0
+    /// Connections that were left unread for a while, because their client asks too much.
+    public var connectionsPaused: UInt64 = 0
     /// Connections that had to make room for another.
     public var connectionsDisplaced: UInt64 = 0
     /// Connections that were closed because nothing happened on them.
@@ -71,6 +73,7 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
             ("connectionsAccepted", \.connectionsAccepted),
             ("connectionsOpen", \.connectionsOpen),
             ("connectionsRefused", \.connectionsRefused),
+            ("connectionsPaused", \.connectionsPaused),
             ("connectionsDisplaced", \.connectionsDisplaced),
             ("connectionsTimedOut", \.connectionsTimedOut),
             ("connectionsNotDNS", \.connectionsNotDNS),

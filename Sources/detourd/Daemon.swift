@@ -168,7 +168,6 @@ enum Daemon {
     ) -> Server.Settings {
         var settings = Server.Settings()
         settings.connections = configuration.limits.connections
-        settings.connectionsPerClient = configuration.limits.connectionsPerClient
         settings.upstreamAnchors = arguments.upstreamAnchors
         settings.upstreamFailed = { upstream, reason in
             log.write(
