@@ -5,6 +5,8 @@ import DNS
 extension Resolver {
     /// The question that a query leads to for the name in `target`, or nil where such names are not
     /// forwarded.
+    // Inlined: a call that borrows the resolver copies it whole, as the compiler is now.
+    @inline(__always)
     func asked(by query: Query) -> Forwarder.Question? {
         var group = sight.group
         switch policy.forwardRules.match(target) {
