@@ -178,6 +178,53 @@ extension TheDaemon {
             }
         }
 
+        /// Forbids capset(2), as a service's SystemCallFilter does, and becomes a program.
+        private static let filter = """
+            import ctypes, os, struct, sys
+            libc = ctypes.CDLL(None, use_errno=True)
+            class Program(ctypes.Structure):
+                _fields_ = [("count", ctypes.c_ushort), ("steps", ctypes.c_void_p)]
+            capset = {"x86_64": 126, "aarch64": 91}[os.uname().machine]
+            steps = ctypes.create_string_buffer(b"".join(
+                struct.pack("HBBI", *step) for step in [
+                    (0x20, 0, 0, 0), (0x15, 0, 1, capset), (0x06, 0, 0, 0x00050001),
+                    (0x06, 0, 0, 0x7fff0000)]))
+            program = Program(4, ctypes.cast(steps, ctypes.c_void_p))
+            assert libc.prctl(38, 1, 0, 0, 0) == 0
+            assert libc.prctl(22, 2, ctypes.byref(program), 0, 0) == 0
+            os.execvp(sys.argv[1], sys.argv[1:])
+
+            """
+
+        @Test(
+            "where capset is forbidden: nothing to give up is well, port 53's right a warning, more an end",
+            arguments: [("", 5353), ("net_bind_service", 53), ("net_bind_service,net_raw", 53)]
+        )
+        func filter(_ names: String, _ port: Int) async throws {
+            let script = try Scratch.shared.file("filter.py", Self.filter)
+            let file = try Scratch.shared.file("a.zone", zone)
+            let sets = names.isEmpty ? "" : "+" + names.replacing(",", with: ",+")
+            let capabilities =
+                names.isEmpty ? [] : ["--inh-caps=\(sets)", "--ambient-caps=\(sets)"]
+            let program = try Network.start(
+                ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + capabilities
+                    + ["env", "python3", script, daemon, "--listen", "127.0.0.1:\(port)"]
+                    + ["--zone", file] + Daemon.alone
+            )
+            guard !names.contains(",") else {
+                #expect(await program.end() == 77)
+                #expect(
+                    program.complaints.contains("cannot give up cap_net_bind_service, cap_net_raw")
+                )
+                return
+            }
+            #expect(await says(program, "ready on"), "\(program.complaints)")
+            let isWarned = program.complaints.contains("keeps cap_net_bind_service: capset(2)")
+            #expect(isWarned == !names.isEmpty)
+            program.signal(SIGTERM)
+            #expect(await program.end() == 0)
+        }
+
         @Test("what the user cannot read again, or write, is an error at the start")
         func files() async throws {
             let folder = try Scratch.shared.makeFolder()
@@ -198,6 +245,14 @@ extension TheDaemon {
             let unreadable = try await outcome([])
             #expect(unreadable.status == 78 && unreadable.errors.contains("for the user nobody"))
             #expect(unreadable.errors.contains(file))
+            // Root is no more than its owner either, once its rights are gone.
+            try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: file)
+            let foreign = try await Program.run(
+                daemon,
+                ["--zone", file, "--listen", "127.0.0.1:0"] + Daemon.alone
+            )
+            #expect(foreign.status == 78)
+            #expect(foreign.errors.contains("root without its capabilities"), "\(foreign.errors)")
             try allow(0o644, file)
 
             try allow(0o600, settings)
@@ -205,6 +260,17 @@ extension TheDaemon {
             #expect(secret.status == 78)
             #expect(secret.errors.contains("\(settings): the user nobody may not read it"))
             try allow(0o644, settings)
+
+            // Its files can be read; what is in the folder cannot be watched.
+            try allow(0o711, folder)
+            let closed = try Program(
+                daemon,
+                ["--config", settings, "--listen", "127.0.0.1:0", "--user", "nobody"]
+            )
+            #expect(await says(closed, "the user nobody may not read the folder \(folder)"))
+            closed.signal(SIGTERM)
+            #expect(await closed.end() == 0)
+            try allow(0o755, folder)
 
             let state = "\(folder)/state"
             try FileManager.default.createDirectory(
