@@ -46,7 +46,7 @@ let package = Package(
         module("Zones", ["DNS"]),
         module("Resolver", ["DNS", "Zones"]),
         module("Configuration", ["DNS", "Zones"]),
-        module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver"]),
+        module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver", "TLS"]),
         module("TLS", ["COpenSSL", "Platform"]),
         module("Server", ["Platform", "TLS", "DNS", "Zones", "Resolver"]),
         module(
@@ -88,8 +88,8 @@ let package = Package(
         ),
         tests("CommandTests", ["detour", "detourd", "Platform"]),
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
-        tests("DNSTests", ["DNS"]),
-        tests("ZonesTests", ["DNS", "Zones"]),
+        tests("DNSTests", ["DNS", "Support"]),
+        tests("ZonesTests", ["DNS", "Zones", "Support"]),
         tests("ResolverTests", ["Resolver", "Zones", "DNS"]),
         tests("PlatformTests", ["Platform"]),
         tests(

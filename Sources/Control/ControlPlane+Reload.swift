@@ -53,6 +53,7 @@ extension ControlPlane {
                 log.write(.warning, "\(key) has changed; that takes a restart")
             }
             self.configuration = configuration
+            origins = Explanation.Origins(configuration, loaded)
             names = loaded.nameCount
             digests = read
             overrides.defaults = RuntimeOverrides.Defaults(configuration)
@@ -182,6 +183,16 @@ extension RuntimeOverrides.Defaults {
             ttl: configuration.ttl,
             negativeTTL: configuration.negativeTTL,
             makesPointers: configuration.makesPointers
+        )
+    }
+}
+
+extension Explanation.Origins {
+    /// The files of a configuration and what was found in them.
+    public init(_ configuration: Configuration, _ loaded: PolicyLoader.Loaded) {
+        self.init(
+            files: configuration.zones + configuration.views.flatMap(\.zones),
+            findings: loaded.findings
         )
     }
 }

@@ -26,6 +26,8 @@ public final class ControlPlane {
     /// The policy of files and runtime overrides that is in force.
     var policy: Policy
     var overrides: RuntimeOverrides
+    /// Where names come from, for explanations; what is set meanwhile is added to each.
+    var origins: Explanation.Origins
 
     var poller: Poller
     var files: FileWatch
@@ -127,6 +129,7 @@ public final class ControlPlane {
         reader = parts.reader
         digests = parts.reader.digests(of: parts.loaded)
         queryLines = QueryLines(format: parts.log.format)
+        origins = Explanation.Origins(parts.configuration, parts.loaded)
         overrides = parts.overrides
         socket = parts.socket
         self.poller = poller

@@ -145,6 +145,16 @@ struct MetricsText {
             "Messages that came from upstreams and matched nothing that was asked",
             report.resolver.mismatches
         )
+        let server = report.server
+        counters(
+            "detour_upstream_handshakes_total",
+            "TLS handshakes with upstreams, by whether they resumed an earlier session",
+            "resumed",
+            [
+                ("no", server.upstreamHandshakes - server.upstreamHandshakesResumed),
+                ("yes", server.upstreamHandshakesResumed),
+            ]
+        )
         counter(
             "detour_upstream_failures_total",
             "Sockets and connections to upstreams that broke or could not be opened",
@@ -256,9 +266,4 @@ struct MetricsText {
             sample("\(name)_count", labels, "\(sum)")
         }
     }
-}
-
-extension Policy.Upstream {
-    /// `192.0.2.1:53`, `[2001:db8::1]:53`.
-    var text: String { address.isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
 }

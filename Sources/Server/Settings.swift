@@ -13,10 +13,7 @@ extension Server {
         /// How many sockets, each on a random port of its own, a worker has for one upstream.
         /// The resolver names them by number, and so must know of no more.
         public var socketsPerUpstream = 64
-        /// The PEM file whose certificates upstreams over TLS must chain to; nil: the system's
-        /// store.
-        public var upstreamAnchors: String?
-        /// Told why a session with an upstream over TLS failed, now and then; from any worker.
+        /// Told why an upstream over TLS could not be asked, now and then; from any worker.
         public var upstreamFailed: (@Sendable (Policy.Upstream, String) -> Void)?
 
         /// The defaults.

@@ -42,6 +42,10 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
     public var upstreamMessagesTCP: UInt64 = 0
     /// Upstream sockets and connections that broke or could not be opened.
     public var upstreamFailures: UInt64 = 0
+    /// TLS handshakes with upstreams that were completed.
+    public var upstreamHandshakes: UInt64 = 0
+    /// Those of them that resumed an earlier session.
+    public var upstreamHandshakesResumed: UInt64 = 0
     /// Upstream sockets that were opened, each on a port of its own.
     public var upstreamSocketsOpened: UInt64 = 0
 
@@ -82,6 +86,8 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
             ("upstreamMessagesUDP", \.upstreamMessagesUDP),
             ("upstreamMessagesTCP", \.upstreamMessagesTCP),
             ("upstreamFailures", \.upstreamFailures),
+            ("upstreamHandshakes", \.upstreamHandshakes),
+            ("upstreamHandshakesResumed", \.upstreamHandshakesResumed),
             ("upstreamSocketsOpened", \.upstreamSocketsOpened),
         ]
     }

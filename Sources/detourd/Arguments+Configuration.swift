@@ -11,6 +11,7 @@ extension Arguments {
         if !allowed.isEmpty { configuration.allow = (configuration.allow ?? []) + allowed }
         if let upstreams { configuration.upstreams = (configuration.upstreams ?? []) + upstreams }
         if forwardsNothing { configuration.upstreams = [] }
+        configuration.upstreamAnchors = upstreamAnchors ?? configuration.upstreamAnchors
         configuration.workers = workers ?? configuration.workers
         configuration.control = control ?? configuration.control
         configuration.state = state ?? configuration.state

@@ -122,7 +122,7 @@ enum Daemon {
                 serving: endpoints.listening,
                 under: policy,
                 cache: cache,
-                settings: settings(arguments, configuration, log)
+                settings: settings(configuration, log)
             )
             defer { server.stop() }
             let reader = try PolicyReader(path: arguments.readFile) {
@@ -161,18 +161,13 @@ enum Daemon {
     }
 
     /// How the server is to work, and what it says about upstreams over TLS.
-    private static func settings(
-        _ arguments: Arguments,
-        _ configuration: Configuration,
-        _ log: Log
-    ) -> Server.Settings {
+    private static func settings(_ configuration: Configuration, _ log: Log) -> Server.Settings {
         var settings = Server.Settings()
         settings.connections = configuration.limits.connections
-        settings.upstreamAnchors = arguments.upstreamAnchors
         settings.upstreamFailed = { upstream, reason in
             log.write(
                 .warning,
-                "upstream \(upstream) is not asked: TLS: \(reason)",
+                "upstream \(upstream) cannot be asked: \(reason)",
                 [("upstream", "\(upstream)"), ("reason", reason)]
             )
         }

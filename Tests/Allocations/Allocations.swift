@@ -54,9 +54,15 @@ enum Allocations {
         let zone = ZoneFile(path: "a.zone", source: ZoneSource(kind: .override, label: "a.zone"))
         let text = (0..<100).map { "n\($0).test. A 192.0.2.\($0)\n" }.joined()
         let layer = ZoneCompiler.compile([zone], seed: 1) { _ in Array(text.utf8) }
+        var settings = Policy.Settings()
+        // Counted, and never reached.
+        settings.limits.queries = 1_000_000
+        settings.limits.burst = 1_000_000
+        settings.limits.waiting = 30_000
         return Policy(
             layers: [Policy.Layer(layer.take())],
-            upstreams: [Policy.Upstream(address: IPAddress(upstream), port: upstream.port)]
+            upstreams: [Policy.Upstream(address: IPAddress(upstream), port: upstream.port)],
+            settings: settings
         )
     }
 }

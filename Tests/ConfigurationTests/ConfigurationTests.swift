@@ -54,7 +54,9 @@ import Zones
         #expect(all.servedTTL == 50 && !all.blocksBypass && all.strategy == .race)
         #expect(all.upstreams?.map(\.description) == ["9.9.9.9:53", "149.112.112.112:5353"])
         #expect(all.forward.map(\.suffix.description) == ["corp.internal."])
+        #expect(all.upstreamAnchors == "etc/ca.pem")
         #expect(all.forward[0].strategy == .sequential)
+        #expect(all.forward[0].upstreamAnchors == "etc/corp-ca.pem")
         #expect(all.views[0].name == "phones" && all.views[0].upstreams?.isEmpty == true)
         #expect(all.views[0].clients.map(\.description) == ["10.1.0.0/16"])
         #expect(all.views[0].addresses.map(\.description) == ["10.0.0.53"])
@@ -135,6 +137,20 @@ import Zones
             (
                 "{ upstreams: \"9.9.9.9\" }",
                 "d/x.json5:1:14: error: upstreams: found \"9.9.9.9\"; write a list of addresses"
+            ),
+            (
+                "{ upstreamAnchors: [\"ca.pem\"] }",
+                "d/x.json5:1:20: error: upstreamAnchors: found a list; write a path"
+            ),
+            (
+                "{ forward: [{ suffix: \"a.\", upstreams: [\"1.1.1.1\"], upstreamAnchors: \"c.pem\" }] }",
+                "d/x.json5:1:70: error: forward[0].upstreamAnchors: none of the upstreams here is "
+                    + "asked over TLS (tls://…)"
+            ),
+            (
+                "{ views: [{ name: \"a\", clients: [\"::1\"], upstreamAnchors: \"c.pem\" }] }",
+                "d/x.json5:1:59: error: views[0].upstreamAnchors: none of the upstreams here is "
+                    + "asked over TLS (tls://…)"
             ),
             ("[]", "d/x.json5:1:1: error: found a list; write an object"),
             ("{ ttl 5 }", "d/x.json5:1:7: error: ':' is missing behind the key ttl"),
