@@ -34,7 +34,7 @@ let package = Package(
         .library(name: "HTTPSVerifier", targets: ["HTTPSVerifier"]),
     ],
     targets: [
-        .target(name: "CLinux"),
+        .target(name: "CLinux", linkerSettings: [.linkedLibrary("cap")]),
         .target(
             name: "COpenSSL",
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
@@ -46,7 +46,7 @@ let package = Package(
         module("Zones", ["DNS"]),
         module("Resolver", ["DNS", "Zones"]),
         module("Configuration", ["DNS", "Zones"]),
-        module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver"]),
+        module("PolicyLoading", ["Configuration", "Platform", "DNS", "Zones", "Resolver", "TLS"]),
         module("TLS", ["COpenSSL", "Platform"]),
         module("Server", ["Platform", "TLS", "DNS", "Zones", "Resolver"]),
         module(

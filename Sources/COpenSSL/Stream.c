@@ -1,17 +1,45 @@
 #include "COpenSSLStream.h"
 
+#include <limits.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 
-SSL_CTX *copenssl_stream_context(const char *anchors)
+/// Adds the certificates of a PEM file to a store. Returns 0 where there is none, or a broken one.
+static int add_anchors(X509_STORE *store, const unsigned char *octets, size_t count)
+{
+    if (count > INT_MAX)
+        return 0;
+    BIO *in = BIO_new_mem_buf(octets, (int)count);
+    if (!in)
+        return 0;
+    int added = 0;
+    int ok = 1;
+    X509 *certificate;
+    while (ok && (certificate = PEM_read_bio_X509(in, NULL, NULL, NULL))) {
+        ok = X509_STORE_add_cert(store, certificate);
+        X509_free(certificate);
+        added++;
+    }
+    // At the end of the file there is no beginning of another; anything else is broken.
+    unsigned long error = ERR_peek_last_error();
+    ok = ok && added > 0 && ERR_GET_LIB(error) == ERR_LIB_PEM &&
+         ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+    BIO_free(in);
+    return ok;
+}
+
+SSL_CTX *copenssl_stream_context(const unsigned char *anchors, size_t count)
 {
     static const unsigned char dot[] = {3, 'd', 'o', 't'};
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     if (!context)
         return NULL;
-    int ok = anchors ? SSL_CTX_load_verify_file(context, anchors)
+    ERR_clear_error();
+    int ok = anchors ? add_anchors(SSL_CTX_get_cert_store(context), anchors, count)
                      : SSL_CTX_set_default_verify_paths(context);
+    ERR_clear_error();
     // SSL_CTX_set_alpn_protos returns 0 on success.
     if (!ok || !SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) ||
         SSL_CTX_set_alpn_protos(context, dot, sizeof dot) != 0) {
@@ -103,6 +131,10 @@ size_t copenssl_stream_send(SSL *session, unsigned char *room, size_t count)
 
 SSL_SESSION *copenssl_stream_session(SSL *session)
 {
+    // A session that is freed in the middle of a conversation is marked as one that must not be
+    // resumed. This one ends on purpose.
+    if (SSL_is_init_finished(session))
+        SSL_set_shutdown(session, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_SESSION *kept = SSL_get1_session(session);
     if (kept && SSL_SESSION_is_resumable(kept))
         return kept;
@@ -111,6 +143,8 @@ SSL_SESSION *copenssl_stream_session(SSL *session)
 }
 
 int copenssl_stream_was_resumed(const SSL *session) { return SSL_session_reused(session); }
+
+long copenssl_stream_verdict(const SSL *session) { return SSL_get_verify_result(session); }
 
 void copenssl_stream_reason(const SSL *session, char *text, size_t count)
 {

@@ -7,8 +7,8 @@ import Zones
 extension Configuration {
     enum Key: String, SettingKey {
         case listen, allow, zones, ttl, negativeTTL, servedTTL, pointers, blockBypass
-        case upstreams, policy, forward, views, cache, control, state, metrics, user, workers
-        case log, chaos, verify
+        case upstreams, upstreamAnchors, policy, forward, views, cache, control, state, metrics
+        case user, workers, limits, log, chaos, verify
     }
 
     init(_ root: Setting, _ decoding: inout Decoding) {
@@ -26,6 +26,7 @@ extension Configuration {
         blocksBypass = section[.blockBypass]?.bool(&decoding) ?? blocksBypass
         zones = section[.zones].map { zoneFiles($0, &decoding) } ?? []
         upstreams = section[.upstreams]?.upstreams(&decoding)
+        upstreamAnchors = section[.upstreamAnchors]?.path(&decoding)
         strategy = section[.policy]?.choice(Strategy.self, &decoding) ?? strategy
         forward = section[.forward]?.list(&decoding, of: "rules", Configuration.rule) ?? []
         views = section[.views].map { decodedViews($0, &decoding) } ?? []
@@ -33,8 +34,9 @@ extension Configuration {
         control = section[.control]?.path(&decoding)
         state = section[.state]?.path(&decoding)
         metrics = section[.metrics]?.address(&decoding, port: 9153)
-        user = section[.user]?.text(&decoding, allowing: "a user's name")
+        user = section[.user]?.text(&decoding, allowing: "a user's name, or \"name:group\"")
         workers = section[.workers]?.integer(1...256, &decoding)
+        if let setting = section[.limits] { limits = Limits(setting, &decoding) }
         if let setting = section[.log] { log = Log(setting, &decoding) }
         if let setting = section[.chaos] { chaos = Chaos(setting, &decoding) }
         if let setting = section[.verify] { verify = Verify(setting, &decoding) }
@@ -102,7 +104,7 @@ extension Configuration {
     // MARK: Forwarding
 
     enum ForwardKey: String, SettingKey {
-        case suffix, upstreams, policy
+        case suffix, upstreams, upstreamAnchors, policy
     }
 
     private static func rule(_ setting: Setting, _ decoding: inout Decoding) -> ForwardRule? {
@@ -121,13 +123,32 @@ extension Configuration {
         let strategy = section[.policy]?.choice(Strategy.self, &decoding)
         guard let name = suffix.name(&decoding), let addresses = upstreams.upstreams(&decoding)
         else { return nil }
-        return ForwardRule(suffix: name, upstreams: addresses, strategy: strategy)
+        return ForwardRule(
+            suffix: name,
+            upstreams: addresses,
+            upstreamAnchors: section[.upstreamAnchors].flatMap {
+                anchors($0, of: addresses, &decoding)
+            },
+            strategy: strategy
+        )
+    }
+
+    /// A file of anchors, which only upstreams over TLS have a use for.
+    private static func anchors(
+        _ setting: Setting,
+        of upstreams: [Address]?,
+        _ decoding: inout Decoding
+    ) -> String? {
+        if upstreams?.contains(where: { $0.identity != nil }) != true {
+            decoding.reject(setting, "none of the upstreams here is asked over TLS (tls://…)")
+        }
+        return setting.path(&decoding)
     }
 
     // MARK: Views
 
     enum ViewKey: String, SettingKey {
-        case name, clients, addresses, zones, upstreams, policy
+        case name, clients, addresses, zones, upstreams, upstreamAnchors, policy
     }
 
     private func decodedViews(_ setting: Setting, _ decoding: inout Decoding) -> [View] {
@@ -148,6 +169,7 @@ extension Configuration {
                         + "or both"
                 )
             }
+            let upstreams = section[.upstreams]?.upstreams(&decoding)
             return View(
                 name: name,
                 clients: section[.clients]?.prefixes(&decoding) ?? [],
@@ -157,7 +179,10 @@ extension Configuration {
                     }
                 } ?? [],
                 zones: section[.zones].map { zoneFiles($0, &decoding) } ?? [],
-                upstreams: section[.upstreams]?.upstreams(&decoding),
+                upstreams: upstreams,
+                upstreamAnchors: section[.upstreamAnchors].flatMap {
+                    Configuration.anchors($0, of: upstreams, &decoding)
+                },
                 strategy: section[.policy]?.choice(Strategy.self, &decoding)
             )
         } ?? []

@@ -25,6 +25,9 @@ public struct Configuration: Sendable {
     public var blocksBypass = true
     /// Where everything else is forwarded to; nil: the system's resolvers, empty: nowhere.
     public var upstreams: [Address]?
+    /// What the certificates of upstreams over TLS must lead to, a PEM file; nil: an anchor of the
+    /// system.
+    public var upstreamAnchors: String?
     /// How an upstream is chosen.
     public var strategy = Strategy.fastest
     /// Names that other upstreams are asked about.
@@ -39,8 +42,10 @@ public struct Configuration: Sendable {
     public var state: String?
     /// Where Prometheus finds metrics; nil: nowhere.
     public var metrics: Address?
-    /// The user to become once the sockets are bound; nil: stay.
+    /// The user to become once the sockets are bound, as `NAME` or `NAME:GROUP`; nil: stay.
     public var user: String?
+    /// How much one client may ask for, and all together.
+    public var limits = Limits()
     /// How many threads answer; nil: one for each processor.
     public var workers: Int?
     /// What is logged, and how.
@@ -69,6 +74,8 @@ public struct Configuration: Sendable {
         public var suffix: Name
         /// Whom to ask.
         public var upstreams: [Address]
+        /// What their certificates must lead to, a PEM file; nil: as elsewhere.
+        public var upstreamAnchors: String?
         /// How one of them is chosen; nil: as elsewhere.
         public var strategy: Strategy?
     }
@@ -85,6 +92,8 @@ public struct Configuration: Sendable {
         public var zones: [ZoneFile]
         /// Whom to ask instead; nil: as everybody.
         public var upstreams: [Address]?
+        /// What their certificates must lead to, a PEM file; nil: as elsewhere.
+        public var upstreamAnchors: String?
         /// How one of them is chosen; nil: as elsewhere.
         public var strategy: Strategy?
     }

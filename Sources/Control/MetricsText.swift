@@ -76,6 +76,16 @@ struct MetricsText {
                 ("shed", resolver.shed), ("loop", resolver.loops),
             ]
         )
+        counters(
+            "detour_limited_total",
+            "What was held back of clients that ask too much, by what became of it: queries over UDP "
+                + "truncated or dropped, queries refused because too many wait, reads over TCP put off",
+            "reason",
+            [
+                ("truncated", resolver.overRateTruncated), ("dropped", resolver.overRateDropped),
+                ("waiting", resolver.tooManyWaiting), ("paused", server.connectionsPaused),
+            ]
+        )
         histogram(
             "detour_query_duration_seconds",
             "How long clients waited whose question went upstream",
@@ -134,6 +144,16 @@ struct MetricsText {
             "detour_upstream_mismatches_total",
             "Messages that came from upstreams and matched nothing that was asked",
             report.resolver.mismatches
+        )
+        let server = report.server
+        counters(
+            "detour_upstream_handshakes_total",
+            "TLS handshakes with upstreams, by whether they resumed an earlier session",
+            "resumed",
+            [
+                ("no", server.upstreamHandshakes - server.upstreamHandshakesResumed),
+                ("yes", server.upstreamHandshakesResumed),
+            ]
         )
         counter(
             "detour_upstream_failures_total",

@@ -2,15 +2,16 @@
 ///
 /// Lives in the worker's scratch memory and is read into again for each query, so that nothing is
 /// allocated. Invariants: `count` octets are a well-formed name; the 16 octets behind them are
-/// zero, so that words may be loaded past the end; `starts` holds where each label begins.
+/// zero, so that words may be loaded past the end; from `labels` on the storage holds where each
+/// label begins.
 @frozen
 public struct FoldedName: ~Copyable {
-    // On the heap, allocated once a worker: of an InlineArray each span takes a copy of all 272
-    // octets, as the compiler is now, and a query takes dozens of spans.
+    // On the heap, allocated once a worker: each span of an InlineArray and each call that borrows
+    // one takes a copy of it, as the compiler is now, and a query takes dozens of both.
     @usableFromInline
-    var storage = OctetStore(zeroed: 272)
+    var storage = OctetStore(zeroed: FoldedName.labels + 128)
     @usableFromInline
-    var starts = InlineArray<128, UInt8>(repeating: 0)
+    static var labels: Int { 272 }
 
     /// How many octets the name takes, its root label included: 1 to 255.
     public internal(set) var count = 1
@@ -29,23 +30,28 @@ public struct FoldedName: ~Copyable {
 
     /// Where the label with an index begins; the index `labelCount` is the root label.
     @inlinable
-    public func start(ofLabel index: Int) -> Int { Int(starts[index]) }
+    public func start(ofLabel index: Int) -> Int { Int(storage.span[FoldedName.labels &+ index]) }
 
     /// The octets from label `index` on: the name without its first `index` labels.
     @inlinable
     @_lifetime(borrow self)
     public func suffix(fromLabel index: Int) -> Span<UInt8> {
-        storage.span.extracting(Int(starts[index])..<count)
+        storage.span.extracting(start(ofLabel: index)..<count)
+    }
+
+    /// Appends the octets from label `index` on.
+    public func appendSuffix(fromLabel index: Int, to octets: inout [UInt8]) {
+        octets.append(suffix(fromLabel: index))
     }
 
     /// The first octet of a label's text.
     @inlinable
-    public func firstOctet(ofLabel index: Int) -> UInt8 { storage.span[Int(starts[index]) &+ 1] }
+    public func firstOctet(ofLabel index: Int) -> UInt8 { storage.span[start(ofLabel: index) &+ 1] }
 
     /// A keyed hash of the name without its first `index` labels. Complexity: O(octets / 8).
     @inlinable
     public func hash(fromLabel index: Int, seed: UInt64) -> UInt64 {
-        var position = Int(starts[index])
+        var position = start(ofLabel: index)
         var hash = seed ^ UInt64(truncatingIfNeeded: count &- position)
         let octets = storage.span
         while position < count {
@@ -60,7 +66,7 @@ public struct FoldedName: ~Copyable {
     /// `padded` must be zero from the name's end to the next multiple of eight octets from `offset`.
     @inlinable
     public func matches(_ padded: Span<UInt8>, at offset: Int, fromLabel index: Int) -> Bool {
-        var position = Int(starts[index])
+        var position = start(ofLabel: index)
         var other = offset
         let octets = storage.span
         while position < count {
@@ -83,10 +89,11 @@ public struct FoldedName: ~Copyable {
     ) throws(WireError) -> Int {
         var position = offset
         var labels = 0
+        var octets = storage.mutableSpan
         while true {
             guard position < message.count else { throw WireError(.truncated, at: position) }
             let length = Int(message[position])
-            starts[labels] = UInt8(truncatingIfNeeded: position &- offset)
+            octets[FoldedName.labels &+ labels] = UInt8(truncatingIfNeeded: position &- offset)
             if length == 0 { break }
             guard length <= 63 else {
                 throw WireError(length >= 0xC0 ? .badPointer : .reservedLabelType, at: position)
@@ -140,10 +147,14 @@ public struct FoldedName: ~Copyable {
             guard position &+ octet < message.count else {
                 throw WireError(.truncated, at: position)
             }
-            starts[labels] = UInt8(truncatingIfNeeded: length)
             var octets = storage.mutableSpan
-            for index in 0...octet {
-                octets[length &+ index] = asciiLowercased(message[position &+ index])
+            octets[FoldedName.labels &+ labels] = UInt8(truncatingIfNeeded: length)
+            var index = 0
+            // A whole word at a time: what is behind the label is overwritten by the next.
+            while index <= octet {
+                let word = message.paddedWord(at: position &+ index)
+                octets.store(word: FoldedName.folded(word), at: length &+ index)
+                index &+= 8
             }
             length &+= octet &+ 1
             position &+= octet &+ 1
@@ -164,14 +175,14 @@ public struct FoldedName: ~Copyable {
     /// Whether the label with an index is a single asterisk.
     @inlinable
     public func isWildcard(atLabel index: Int) -> Bool {
-        let start = Int(starts[index])
+        let start = start(ofLabel: index)
         return storage.span[start] == 1 && storage.span[start &+ 1] == UInt8(ascii: "*")
     }
 
     /// Takes the last `labels` labels before the root away; at most all of them.
     public mutating func dropLast(labels: Int) {
         let kept = max(0, labelCount &- max(0, labels))
-        let end = Int(starts[kept])
+        let end = start(ofLabel: kept)
         let padded = count &+ 8
         var octets = storage.mutableSpan
         for index in end..<padded { octets[index] = 0 }
@@ -189,7 +200,9 @@ public struct FoldedName: ~Copyable {
             copy.store(word: octets.word(at: index), at: index)
             index &+= 8
         }
-        for label in 0...other.labelCount { starts[label] = other.starts[label] }
+        for label in FoldedName.labels...(FoldedName.labels &+ other.labelCount) {
+            copy[label] = octets[label]
+        }
         count = other.count
         labelCount = other.labelCount
     }
@@ -199,35 +212,22 @@ public struct FoldedName: ~Copyable {
         let count = count
         var octets = storage.mutableSpan
         var index = 0
-        while index < count {
-            var word: UInt64 = 0
-            if offset &+ index &+ 8 <= message.count {
-                word = message.word(at: offset &+ index)
-            } else {
-                var shift: UInt64 = 0
-                for position in (offset &+ index)..<message.count {
-                    word |= UInt64(message[position]) &<< shift
-                    shift &+= 8
-                }
-            }
-            let remaining = count &- index
-            if remaining < 8 { word &= (1 &<< UInt64(truncatingIfNeeded: remaining &* 8)) &- 1 }
-            octets.store(word: FoldedName.folded(word), at: index)
+        while index &+ 8 <= count {
+            octets.store(word: FoldedName.folded(message.word(at: offset &+ index)), at: index)
             index &+= 8
         }
-        octets.store(word: 0, at: index)
+        let mask = (1 as UInt64 &<< UInt64(truncatingIfNeeded: (count &- index) &* 8)) &- 1
+        let rest = message.paddedWord(at: offset &+ index) & mask
+        octets.store(word: FoldedName.folded(rest), at: index)
+        octets.store(word: 0, at: index &+ 8)
     }
 
     /// Eight octets with each ASCII capital in lower case. Length octets are below `A`, so that a
     /// whole name can be folded without looking at its labels.
     @inlinable
+    @inline(__always)
     static func folded(_ word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let heptets = word & (0x7F &* ones)
-        let aboveZ = heptets &+ ((0x7F &- 0x5A) &* ones)
-        let fromA = heptets &+ ((0x80 &- 0x41) &* ones)
-        let isCapital = (fromA ^ aboveZ) & ~word & (0x80 &* ones)
-        return word | isCapital &>> 2
+        word | word.octets(from: UInt8(ascii: "A"), through: UInt8(ascii: "Z")) &>> 2
     }
 
     @inlinable

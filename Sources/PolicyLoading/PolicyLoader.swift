@@ -2,6 +2,7 @@ public import Configuration
 import DNS
 import Platform
 public import Resolver
+import TLS
 public import Zones
 
 /// Makes a policy of a configuration and the zone files that it names: all of them, or none.
@@ -31,9 +32,10 @@ public struct PolicyLoader {
     public func load(generation: UInt32, upstreams: [Policy.Upstream]) -> Loaded {
         var loaded = Loaded()
         let base = layers(of: configuration.zones, into: &loaded)
-        var groups = UpstreamGroups(base: upstreams, configuration)
-        let views = views(groups: &groups, into: &loaded)
-        let rules = rules(groups: &groups, hasDefault: !upstreams.isEmpty)
+        let anchors = readAnchors(configuration.upstreamAnchors, "upstreamAnchors", into: &loaded)
+        var groups = UpstreamGroups(base: upstreams.map { $0.trusting(anchors) }, configuration)
+        let views = views(groups: &groups, anchors, into: &loaded)
+        let rules = rules(groups: &groups, anchors, hasDefault: !upstreams.isEmpty, into: &loaded)
         loaded.errors += groups.errors
         guard loaded.isUsable, loaded.errors.isEmpty else { return loaded }
         loaded.policy = Policy(
@@ -53,7 +55,11 @@ public struct PolicyLoader {
         do throws(FileError) {
             return try File.octets(at: path)
         } catch {
-            throw IncludeError(reason: "\(error.error)")
+            // Whoever started the daemon may read it, and not the user that it has become.
+            let whom =
+                error.error == .permissionDenied
+                ? ", for the user \(LocalPeer.name(ofUser: LocalPeer.ownUser))" : ""
+            throw IncludeError(reason: "\(error.error)\(whom)")
         }
     }
 
@@ -77,15 +83,47 @@ public struct PolicyLoader {
         return layers
     }
 
-    private func views(groups: inout UpstreamGroups, into loaded: inout Loaded) -> [Policy.View] {
+    /// The anchors in the file that a setting names; nil where none does, or with an error where it
+    /// cannot be read or holds none.
+    private func readAnchors(
+        _ path: String?,
+        _ setting: String,
+        into loaded: inout Loaded
+    ) -> Policy.Upstream.Anchors? {
+        guard let path else { return nil }
+        // Watched also where it is not there: it may come.
+        loaded.digests[path] = .some(nil)
+        let sentence: String
+        do throws(FileError) {
+            let octets = try File.octets(at: path, limit: 1 << 24)
+            loaded.digests[path] = ContentDigest(octets)
+            if TLSContext(anchors: octets) != nil {
+                return Policy.Upstream.Anchors(file: path, octets: octets)
+            }
+            sentence = "there is no certificate in it, or one that cannot be read; PEM is expected"
+        } catch {
+            sentence = "cannot be read: \(error.error)"
+        }
+        loaded.errors.append(SettingError(file: path, path: setting, sentence: sentence))
+        return nil
+    }
+
+    private func views(
+        groups: inout UpstreamGroups,
+        _ anchors: Policy.Upstream.Anchors?,
+        into loaded: inout Loaded
+    ) -> [Policy.View] {
         var views: [Policy.View] = []
         for (index, view) in configuration.views.enumerated() {
             var group: Int?
             if let upstreams = view.upstreams, !upstreams.isEmpty {
+                let path = "views[\(index)].upstream"
+                let own = readAnchors(view.upstreamAnchors, "\(path)Anchors", into: &loaded)
                 group = groups.index(
                     of: upstreams,
                     view.strategy ?? configuration.strategy,
-                    path: "views[\(index)].upstreams"
+                    anchors: own ?? anchors,
+                    path: "\(path)s"
                 )
             }
             views.append(
@@ -102,13 +140,21 @@ public struct PolicyLoader {
         return views
     }
 
-    private func rules(groups: inout UpstreamGroups, hasDefault: Bool) -> [Policy.ForwardRule] {
+    private func rules(
+        groups: inout UpstreamGroups,
+        _ anchors: Policy.Upstream.Anchors?,
+        hasDefault: Bool,
+        into loaded: inout Loaded
+    ) -> [Policy.ForwardRule] {
         var rules: [Policy.ForwardRule] = []
         for (index, rule) in configuration.forward.enumerated() {
+            let path = "forward[\(index)].upstream"
+            let own = readAnchors(rule.upstreamAnchors, "\(path)Anchors", into: &loaded)
             let group = groups.index(
                 of: rule.upstreams,
                 rule.strategy ?? configuration.strategy,
-                path: "forward[\(index)].upstreams"
+                anchors: own ?? anchors,
+                path: "\(path)s"
             )
             rules.append(Policy.ForwardRule(suffix: rule.suffix, group: group))
         }
@@ -129,8 +175,23 @@ public struct PolicyLoader {
         settings.staleSeconds = configuration.cache.staleFor
         settings.blocksBypass = configuration.blocksBypass
         settings.forwardsTestNames = configuration.upstreams != nil
+        settings.limits = Policy.Limits(configuration.limits)
         settings.version = Array((configuration.chaos.version ?? "").utf8)
         settings.identity = Array((configuration.chaos.id ?? "").utf8)
         return settings
+    }
+}
+
+extension Policy.Limits {
+    /// The limits that a configuration says, those that each client has.
+    init(_ configured: Configuration.Limits) {
+        self.init()
+        queries = configured.queries
+        burst = configured.burst
+        waiting = configured.waiting
+        connectionsPerClient = configured.connectionsPerClient
+        ipv4Prefix = configured.ipv4Prefix
+        ipv6Prefix = configured.ipv6Prefix
+        exempt = configured.exempt
     }
 }

@@ -33,6 +33,20 @@ extension Policy.Upstream {
     }
 }
 
+extension Policy.Upstream {
+    /// The same upstream; where it is asked over TLS, its certificate must lead to these anchors.
+    func trusting(_ anchors: Anchors?) -> Policy.Upstream {
+        guard identity != nil else { return self }
+        return Policy.Upstream(
+            address: address,
+            scope: scope,
+            port: port,
+            identity: identity,
+            anchors: anchors
+        )
+    }
+}
+
 extension Policy.Upstream: CustomStringConvertible {
     /// As it is configured: `192.0.2.1:53`, `tls://192.0.2.1:853#dns.example`.
     public var description: String {

@@ -22,6 +22,7 @@ struct UpstreamGroups {
     mutating func index(
         of addresses: [Configuration.Address],
         _ strategy: Configuration.Strategy,
+        anchors: Policy.Upstream.Anchors?,
         path: String
     ) -> Int? {
         var members: [Int] = []
@@ -36,7 +37,7 @@ struct UpstreamGroups {
                 )
                 continue
             }
-            members.append(member(upstream))
+            members.append(member(upstream.trusting(anchors)))
         }
         guard !members.isEmpty else { return nil }
         let group = Policy.UpstreamGroup(members: members, order: .init(strategy))

@@ -29,7 +29,7 @@ struct CacheShard: ~Copyable {
         small = EntryRing(0..<border)
         main = EntryRing(border..<size)
         table = CacheTable(entries: bytes / 96)
-        ghosts = Array(repeating: 0, count: table.slotCount / 2)
+        ghosts = Array(repeating: 0, count: table.capacity / 2)
     }
 
     /// How many entries are alive.
@@ -101,14 +101,14 @@ struct CacheShard: ~Copyable {
             frequency = former.frequency
             isKnown = main.region.contains(start) || frequency > 0
             set(former.flags.union(.dead).rawValue, at: start + 28)
-            table.remove(slot: slot, in: octets)
+            table.remove(slot: slot)
         }
         let ghost = Int(truncatingIfNeeded: hash) & (ghosts.count - 1)
         if ghosts[ghost] == UInt32(truncatingIfNeeded: hash >> 32) {
             isKnown = true
             ghosts[ghost] = 0
         }
-        while table.isCrowded { dropOldest() }
+        while table.isFull { dropOldest() }
         let start = place(entry.count, inMain: isKnown || entry.count > small.region.count / 2)
         octets.copy(entry, at: start)
         set(frequency, at: start + 42)
@@ -135,7 +135,7 @@ struct CacheShard: ~Copyable {
             // Each removal may move others to other slots.
             guard let slot = table.slot(ofEntryAt: start, hash: hash) else { continue }
             set(octets.span[start + 28] | CacheEntry.Flags.dead.rawValue, at: start + 28)
-            table.remove(slot: slot, in: octets)
+            table.remove(slot: slot)
         }
         return found.count
     }
@@ -180,7 +180,7 @@ struct CacheShard: ~Copyable {
                     move(start, size, slot: slot, hash: live.hash, frequency: 0)
                 }
             } else {
-                table.remove(slot: live.slot, in: octets)
+                table.remove(slot: live.slot)
                 ghosts[Int(truncatingIfNeeded: live.hash) & (ghosts.count - 1)] =
                     UInt32(truncatingIfNeeded: live.hash >> 32)
             }
@@ -205,7 +205,7 @@ struct CacheShard: ~Copyable {
         guard let live else { return false }
         let frequency = octets.span[start + 42]
         guard frequency > 0, moves < CacheShard.mostMoves, main.hasRoom(for: size) else {
-            table.remove(slot: live.slot, in: octets)
+            table.remove(slot: live.slot)
             return false
         }
         move(start, size, slot: live.slot, hash: live.hash, frequency: frequency - 1)

@@ -5,7 +5,7 @@ import Zones
 
 extension DecisionWalk {
     mutating func isSpecial(_ folded: borrowing FoldedName, _ name: Name) -> Bool {
-        let special = SpecialName(folded, type: type, settings: policy.settings)
+        let special = SpecialName(folded, type: type, policy: policy)
         if case .group = policy.forwardRules.match(folded) { return false }
         let sentence: String
         switch special {

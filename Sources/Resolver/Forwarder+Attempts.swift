@@ -32,6 +32,8 @@ extension Forwarder {
 
     /// Whom to ask next: of those that were asked least the ones that are well, of those the first,
     /// or the fastest. Nil in a group that has no members left.
+    // Inlined: a call that borrows the forwarder copies it whole, as the compiler is now.
+    @inline(__always)
     func nextUpstream(for exchange: Int) -> Int? {
         let group = exchanges[exchange].group
         guard groups.indices.contains(group) else { return nil }

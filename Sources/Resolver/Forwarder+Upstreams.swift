@@ -52,6 +52,8 @@ extension Forwarder {
                 number = upstreams.count
                 upstreams.append(nil)
                 health.append(UpstreamHealth())
+                labels.append("")
+                troubles.append(nil)
                 dialects.append(UpstreamDialect(clientCookie: 0))
                 isEncrypted.append(false)
                 batchSockets.append(-1)
@@ -60,6 +62,8 @@ extension Forwarder {
             guard let number else { continue }
             upstreams[number] = wanted[index]
             health[number] = UpstreamHealth()
+            labels[number] = wanted[index].label
+            troubles[number] = nil
             isEncrypted[number] = wanted[index].identity != nil
             dialects[number] = UpstreamDialect(clientCookie: random.word())
             numbers[index] = number
@@ -100,9 +104,14 @@ extension Forwarder {
     ) -> Bool {
         let name = exchanges.name(of: exchange)
         guard offset + name.count <= message.count else { return false }
-        for index in name.indices
-        where message[offset + index] != attempt.spelled(name[index], at: index) {
-            return false
+        let spelled = message.extracting(offset..<(offset + name.count))
+        var index = 0
+        while index < name.count {
+            let word = name.paddedWord(at: index)
+            guard spelled.paddedWord(at: index) == attempt.spelled(word, at: index) else {
+                return false
+            }
+            index &+= 8
         }
         return true
     }

@@ -11,6 +11,10 @@ struct Forwarder: ~Copyable {
     /// An upstream keeps its number, so that a reload loses nothing that is in flight.
     var upstreams: [Policy.Upstream?] = []
     var health: [UpstreamHealth] = []
+    /// What clients are told an upstream is called: text that is made once.
+    var labels: [String] = []
+    /// Why an upstream could not be reached the last time, where more is known than that.
+    var troubles: [String?] = []
     var dialects: [UpstreamDialect] = []
     /// Which upstreams are asked over TLS: streams alone, and no forger can put a word in.
     var isEncrypted: [Bool] = []
@@ -82,7 +86,7 @@ struct Forwarder: ~Copyable {
     }
 
     /// What became of a query that was to wait.
-    enum Joining {
+    enum Joining: Equatable {
         case waits
         /// There is no room for one more.
         case full

@@ -129,3 +129,17 @@ struct ForwardRules: Sendable {
         return true
     }
 }
+
+extension Policy.Upstream {
+    /// As short as it can be told apart: `192.0.2.1`, `tls://192.0.2.1#dns.example`, `[2001:db8::1]:5300`.
+    var label: String {
+        let usual: UInt16 = identity == nil ? 53 : 853
+        var label = address.description
+        if port != usual { label = address.isIPv4 ? "\(label):\(port)" : "[\(label)]:\(port)" }
+        return switch identity {
+        case .name(let name): "tls://\(label)#\(name)"
+        case .address: "tls://\(label)"
+        case nil: label
+        }
+    }
+}

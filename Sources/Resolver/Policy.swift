@@ -131,6 +131,8 @@ public final class Policy: Sendable {
         public var blocksBypass = true
         /// Whether `test.` goes upstream: upstreams that somebody chose may know such names.
         public var forwardsTestNames = false
+        /// How much one client may ask for.
+        public var limits = Limits()
 
         /// The defaults.
         public init() {}
@@ -146,6 +148,8 @@ public final class Policy: Sendable {
         public let port: UInt16
         /// How it proves who it is over TLS (RFC 7858); nil: it is asked in the clear.
         public let identity: Identity?
+        /// What its certificate must lead to; nil: an anchor of the system.
+        public let anchors: Anchors?
 
         /// What an upstream's certificate must be for.
         public enum Identity: Hashable, Sendable {
@@ -155,17 +159,33 @@ public final class Policy: Sendable {
             case address
         }
 
+        /// The certificates of a PEM file, as it was when the policy was made.
+        public struct Anchors: Hashable, Sendable {
+            /// The file.
+            public let file: String
+            /// What was in it.
+            public let octets: [UInt8]
+
+            /// The anchors of a file.
+            public init(file: String, octets: [UInt8]) {
+                self.file = file
+                self.octets = octets
+            }
+        }
+
         /// An upstream at an address.
         public init(
             address: IPAddress,
             scope: UInt32 = 0,
             port: UInt16 = 53,
-            identity: Identity? = nil
+            identity: Identity? = nil,
+            anchors: Anchors? = nil
         ) {
             self.address = address
             self.scope = scope
             self.port = port
             self.identity = identity
+            self.anchors = anchors
         }
 
         /// `192.0.2.1:53`, `[2001:db8::1]:53`.

@@ -5,6 +5,8 @@ import DNS
 extension Resolver {
     /// The question that a query leads to for the name in `target`, or nil where such names are not
     /// forwarded.
+    // Inlined: a call that borrows the resolver copies it whole, as the compiler is now.
+    @inline(__always)
     func asked(by query: Query) -> Forwarder.Question? {
         var group = sight.group
         switch policy.forwardRules.match(target) {
@@ -54,11 +56,31 @@ extension Resolver {
         guard !waiter.acceptsStale else {
             return fail("no upstream gave an answer", &response, &writer, question)
         }
+        let address = waiter.client.address
+        let key = limiter.key(of: address)
+        guard limiter.beginWaiting(key, from: address, at: now) else {
+            counts.tooManyWaiting &+= 1
+            return fail(
+                "too many queries of this client wait for an answer",
+                &response,
+                &writer,
+                question
+            )
+        }
         var waiter = waiter
+        waiter.key = key
         waiter.exchanges += 1
         var asked = asked
         asked.hasStale = hasStale
-        switch forwarder.wait(for: target, asked, waiter: waiter, question: question, at: now) {
+        let joining = forwarder.wait(
+            for: target,
+            asked,
+            waiter: waiter,
+            question: question,
+            at: now
+        )
+        if joining != .waits { limiter.endWaiting(key) }
+        switch joining {
         case .waits:
             if waiter.exchanges == 1 { counts.waited &+= 1 }
             return .wait

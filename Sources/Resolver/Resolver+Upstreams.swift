@@ -88,11 +88,16 @@ extension Resolver {
     }
 
     /// Tells that a path broke: ICMP unreachable on a socket, or a connection that failed or ended.
+    /// `reason` is for the clients that get no answer; where there is none, it is unreachable.
     public mutating func pathFailed(
         _ path: UpstreamPath,
         _ failure: PathFailure = .unreachable,
+        reason: String? = nil,
         at now: Instant
     ) {
+        if forwarder.troubles.indices.contains(path.upstream) {
+            forwarder.troubles[path.upstream] = reason
+        }
         for exchange in forwarder.broke(path, failure, at: now) { giveUp(exchange, at: now) }
     }
 
@@ -122,6 +127,7 @@ extension Resolver {
         while true {
             var octets = question.mutableSpan
             guard let waiter = forwarder.waiters.nextReady(question: &octets) else { return nil }
+            limiter.endWaiting(waiter.key)
             let asked = question.span.extracting(0..<waiter.query.questionSize)
             guard (try? target.read(from: asked, at: 0)) != nil else { continue }
             let disposition = respond(to: waiter, question: asked, at: now, into: &reply)
@@ -149,7 +155,7 @@ extension Resolver {
                 response,
                 name: scratch,
                 key: key,
-                settings: policy.settings,
+                policy: policy,
                 into: &message,
                 end: &end
             )
@@ -202,12 +208,16 @@ extension Resolver {
         description.lifetime = 1
         description.error = failure == .unreachable ? .networkError : .noReachableAuthority
         var reason = Explanation()
-        if let address = forwarder.upstreams[upstream]?.address {
-            reason.append(address.description)
-        }
+        reason.append(forwarder.labels[upstream])
         switch failure {
         case .silence: reason.append(" did not answer in time")
-        case .unreachable: reason.append(" is unreachable")
+        case .unreachable:
+            if let trouble = forwarder.troubles[upstream] {
+                reason.append(": ")
+                reason.append(trouble)
+            } else {
+                reason.append(" is unreachable")
+            }
         case .unusable: reason.append(" sent what is no answer")
         case .aliasLoop: reason.append(" sent an alias chain that is a loop")
         case .code(let code, let error):

@@ -30,6 +30,12 @@ public struct ResolverStatistics: Sendable, Equatable {
     public var stale: UInt64 = 0
     /// Answers that were fetched anew before their TTL was over.
     public var prefetched: UInt64 = 0
+    /// Queries of clients that ask too much, answered with TC alone.
+    public var overRateTruncated: UInt64 = 0
+    /// Queries of clients that ask too much, not answered.
+    public var overRateDropped: UInt64 = 0
+    /// Queries answered SERVFAIL because too many of the client's wait.
+    public var tooManyWaiting: UInt64 = 0
 
     /// Answered for names that never leave the machine.
     public var special: UInt64 = 0
@@ -46,7 +52,7 @@ public struct ResolverStatistics: Sendable, Equatable {
         [
             \.queries, \.overridden, \.cacheHits, \.waited, \.refused, \.malformed, \.failed,
             \.dropped, \.upstreamQueries, \.mismatches, \.doubtful, \.shed, \.loops, \.stale,
-            \.prefetched, \.special,
+            \.prefetched, \.special, \.overRateTruncated, \.overRateDropped, \.tooManyWaiting,
         ]
     }
 }

@@ -6,7 +6,7 @@ struct TimerWheel: ~Copyable {
     private static let tick: UInt64 = 1_000_000
 
     private var first = [Int32](repeating: -1, count: slotCount)
-    private var occupied = InlineArray<64, UInt64>(repeating: 0)
+    private var occupied = [UInt64](repeating: 0, count: slotCount / 64)
     private var next: [Int32] = []
     private var previous: [Int32] = []
     private var slot: [Int32] = []

@@ -11,6 +11,8 @@ struct Waiter {
     var exchanges: UInt8 = 0
     /// It waits no longer for fresh data: what is past its TTL will do, or else a failure.
     var acceptsStale = false
+    /// What it counts for while it waits.
+    var key = ClientKey.none
     var next: Int32 = -1
 }
 

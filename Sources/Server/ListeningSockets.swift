@@ -6,6 +6,8 @@ public import Platform
 public struct ListeningSockets: ~Copyable {
     /// The addresses that are served, over UDP and TCP, with the ports that they really have.
     public private(set) var addresses: [SocketAddress] = []
+    /// Those that were inherited for UDP alone: an answer that is too long for it cannot be had.
+    public private(set) var datagramsOnly: [SocketAddress] = []
     var workers: FixedArray<WorkerSockets>
 
     /// Binds UDP and TCP sockets to `addresses`, one of each for every worker.
@@ -82,12 +84,33 @@ public struct ListeningSockets: ~Copyable {
                         )
                     }
                     note(address)
-                case .other: break
+                // Not for queries.
+                default: break
                 }
             } catch {
                 throw ListenError(.any(ipv4: true, port: 0), .udp, error)
             }
         }
+        for address in served(over: .udp) where !served(over: .tcp).contains(address) {
+            datagramsOnly.append(address)
+        }
+    }
+
+    private func served(over transport: ListenError.Transport) -> [SocketAddress] {
+        var found: [SocketAddress] = []
+        guard workers.count > 0 else { return found }
+        switch transport {
+        case .udp:
+            for index in workers[0].datagrams.indices
+            where workers[0].datagrams[index].socket.isOpen {
+                found.append(workers[0].datagrams[index].address)
+            }
+        case .tcp:
+            for index in workers[0].streams.indices where workers[0].streams[index].socket.isOpen {
+                found.append(workers[0].streams[index].address)
+            }
+        }
+        return found
     }
 
     private mutating func note(_ address: SocketAddress) {

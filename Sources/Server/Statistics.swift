@@ -23,6 +23,8 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
     public var connectionsOpen: UInt64 = 0
     /// Connections that were turned away because of a limit.
     public var connectionsRefused: UInt64 = 0
+    /// Connections that were left unread for a while, because their client asks too much.
+    public var connectionsPaused: UInt64 = 0
     /// Connections that had to make room for another.
     public var connectionsDisplaced: UInt64 = 0
     /// Connections that were closed because nothing happened on them.
@@ -40,6 +42,10 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
     public var upstreamMessagesTCP: UInt64 = 0
     /// Upstream sockets and connections that broke or could not be opened.
     public var upstreamFailures: UInt64 = 0
+    /// TLS handshakes with upstreams that were completed.
+    public var upstreamHandshakes: UInt64 = 0
+    /// Those of them that resumed an earlier session.
+    public var upstreamHandshakesResumed: UInt64 = 0
     /// Upstream sockets that were opened, each on a port of its own.
     public var upstreamSocketsOpened: UInt64 = 0
 
@@ -71,6 +77,7 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
             ("connectionsAccepted", \.connectionsAccepted),
             ("connectionsOpen", \.connectionsOpen),
             ("connectionsRefused", \.connectionsRefused),
+            ("connectionsPaused", \.connectionsPaused),
             ("connectionsDisplaced", \.connectionsDisplaced),
             ("connectionsTimedOut", \.connectionsTimedOut),
             ("connectionsNotDNS", \.connectionsNotDNS),
@@ -79,6 +86,8 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
             ("upstreamMessagesUDP", \.upstreamMessagesUDP),
             ("upstreamMessagesTCP", \.upstreamMessagesTCP),
             ("upstreamFailures", \.upstreamFailures),
+            ("upstreamHandshakes", \.upstreamHandshakes),
+            ("upstreamHandshakesResumed", \.upstreamHandshakesResumed),
             ("upstreamSocketsOpened", \.upstreamSocketsOpened),
         ]
     }

@@ -21,8 +21,9 @@ struct UpstreamStream: ~Copyable {
     var encrypted = OctetQueue()
 
     /// What came to an end, and why.
-    struct Failure: Error {
-        var reason: String?
+    enum Failure: Error {
+        case connection(Errno)
+        case session(TLSSession.Failure)
     }
 
     /// Whether queries can be written.
@@ -41,18 +42,18 @@ struct UpstreamStream: ~Copyable {
     mutating func flush(scratch: inout OctetBuffer) throws(Failure) {
         guard session != nil else {
             guard !unsent.isEmpty else { return }
-            do throws(Errno) { try socket.write(from: &unsent) } catch { throw Failure() }
+            do throws(Errno) { try socket.write(from: &unsent) } catch { throw .connection(error) }
             return
         }
         do throws(TLSSession.Failure) {
             try session?.advance()
             if session?.isEstablished == true { try session?.write(&unsent) }
         } catch {
-            throw Failure(reason: error.reason)
+            throw .session(error)
         }
         session?.send(to: &encrypted, scratch: &scratch)
         guard !encrypted.isEmpty else { return }
-        do throws(Errno) { try socket.write(from: &encrypted) } catch { throw Failure() }
+        do throws(Errno) { try socket.write(from: &encrypted) } catch { throw .connection(error) }
     }
 
     /// Reads what has come to a buffer behind its first `filled` octets; gives how many octets are
@@ -71,7 +72,7 @@ struct UpstreamStream: ~Copyable {
             if count > 0 { try session?.receive(scratch.octets(0..<count)) }
             return try decrypt(into: &inbox, filled: filled, hasEnded: &hasEnded)
         } catch {
-            throw Failure(reason: error.reason)
+            throw .session(error)
         }
     }
 
@@ -107,6 +108,28 @@ extension StreamSocket {
         case .end, nil:
             hasEnded = true
             return 0
+        }
+    }
+}
+
+extension TLSSession.Failure {
+    /// What is wrong with an upstream, in words for the log and for clients.
+    func sentence(about upstream: Policy.Upstream) -> String {
+        let certificate = "its certificate"
+        switch verdict {
+        case .foreign:
+            guard case .name(let name) = upstream.identity else {
+                return "\(certificate) is not for \(upstream.address)"
+            }
+            return "\(certificate) is not for \(name)"
+        case .untrusted:
+            let file = upstream.anchors?.file.split(separator: "/").last
+            let anchors = file.map { "an anchor in \($0)" } ?? "an anchor of the system"
+            return "\(certificate) does not lead to \(anchors) (\(reason))"
+        case .expired: return "\(certificate) has expired"
+        case .notYetValid: return "\(certificate) is not valid yet"
+        case .other: return "\(certificate) is refused: \(reason)"
+        case nil: return "TLS: \(reason)"
         }
     }
 }

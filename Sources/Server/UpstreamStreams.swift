@@ -10,9 +10,11 @@ struct UpstreamStreams: ~Copyable {
     private var upstreams: [Policy.Upstream?]
     /// What lets the next session with an upstream be shorter.
     private var tickets: FixedArray<TLSTicket?>
-    private var context: TLSContext?
+    /// A context for each set of anchors; those of the system have none.
+    private var contexts: [(anchors: Policy.Upstream.Anchors?, context: TLSContext)] = []
     private let settings: Server.Settings
-    private var nextReport: UInt64 = 0
+    /// When each upstream's failures may be reported again.
+    private var reports: [UInt64]
     private var lastGeneration: UInt32 = 0
     private var openCount = 0
     private var nextSweep: UInt64 = 0
@@ -34,6 +36,7 @@ struct UpstreamStreams: ~Copyable {
         self.settings = settings
         streams = FixedArray(count: upstreams.count) { _ in UpstreamStream() }
         tickets = FixedArray(count: upstreams.count) { _ in nil }
+        reports = Array(repeating: 0, count: upstreams.count)
     }
 
     /// Serves another list of upstreams; an upstream that keeps its place keeps its connection.
@@ -41,17 +44,23 @@ struct UpstreamStreams: ~Copyable {
         guard adopted != upstreams else { return }
         var table = FixedArray(count: adopted.count) { _ in UpstreamStream() }
         var kept = FixedArray<TLSTicket?>(count: adopted.count) { _ in nil }
+        var keptReports = Array(repeating: 0 as UInt64, count: adopted.count)
         for index in streams.indices {
             if index < adopted.count && adopted[index] == upstreams[index] {
                 swap(&table[index], &streams[index])
                 swap(&kept[index], &tickets[index])
+                keptReports[index] = reports[index]
             } else {
                 close(index)
             }
         }
         streams = table
         tickets = kept
+        reports = keptReports
         upstreams = adopted
+        contexts.removeAll { unused in
+            !adopted.contains { $0?.identity != nil && $0?.anchors == unused.anchors }
+        }
     }
 
     /// When connections should next be looked through for ones that idle or never came up.
@@ -77,13 +86,14 @@ struct UpstreamStreams: ~Copyable {
             do throws(Errno) {
                 try open(upstream, to: facts, poller, now)
             } catch {
-                statistics.upstreamFailures += 1
-                resolver.pathFailed(.stream(upstream: upstream), at: now)
+                let reason = "cannot connect: \(error)"
+                fail(upstream, reason, for: &resolver, at: now, counting: &statistics)
                 return
             }
         }
         guard streams[upstream].unsent.count <= UpstreamStreams.unsentLimit else {
-            fail(upstream, for: &resolver, at: now, counting: &statistics)
+            let reason = "it takes no more queries"
+            fail(upstream, reason, for: &resolver, at: now, counting: &statistics)
             return
         }
         streams[upstream].unsent.appendFramed(length, draftedIn: queries)
@@ -118,7 +128,8 @@ struct UpstreamStreams: ~Copyable {
         do throws(UpstreamStream.Failure) {
             try streams[index].flush(scratch: &scratch)
         } catch {
-            fail(index, error.reason, for: &resolver, at: now, counting: &statistics)
+            let reason = sentence(error, index)
+            fail(index, reason, for: &resolver, at: now, counting: &statistics)
             return
         }
         let interest: Poller.Readiness =
@@ -126,7 +137,7 @@ struct UpstreamStreams: ~Copyable {
         do throws(Errno) {
             try poller.change(streams[index].socket.descriptor, to: interest, as: token(index))
         } catch {
-            fail(index, for: &resolver, at: now, counting: &statistics)
+            fail(index, "\(error)", for: &resolver, at: now, counting: &statistics)
         }
     }
 
@@ -139,7 +150,7 @@ struct UpstreamStreams: ~Copyable {
         let address = SocketAddress(upstream)
         let socket = try StreamSocket(connectingTo: address)
         if let identity = upstream.identity {
-            streams[index].session = try session(index, identity, address)
+            streams[index].session = try session(index, upstream, identity, address)
         }
         lastGeneration &+= 1
         streams[index].generation = lastGeneration
@@ -151,11 +162,11 @@ struct UpstreamStreams: ~Copyable {
 
     private mutating func session(
         _ index: Int,
+        _ upstream: Policy.Upstream,
         _ identity: Policy.Upstream.Identity,
         _ address: SocketAddress
     ) throws(Errno) -> TLSSession? {
-        if context == nil { context = TLSContext(anchors: settings.upstreamAnchors) }
-        guard let context else { throw .invalidArgument }
+        guard let context = context(for: upstream.anchors) else { throw .invalidArgument }
         var name: String?
         if case .name(let given) = identity { name = given }
         return TLSSession(
@@ -164,6 +175,13 @@ struct UpstreamStreams: ~Copyable {
             address: address,
             resuming: tickets[index]
         )
+    }
+
+    private mutating func context(for anchors: Policy.Upstream.Anchors?) -> TLSContext? {
+        if let made = contexts.first(where: { $0.anchors == anchors }) { return made.context }
+        guard let context = TLSContext(anchors: anchors?.octets) else { return nil }
+        contexts.append((anchors, context))
+        return context
     }
 
     private func token(_ index: Int) -> Poller.Token {
@@ -180,19 +198,32 @@ struct UpstreamStreams: ~Copyable {
     /// Closes a connection that broke, and tells the resolver.
     private mutating func fail(
         _ index: Int,
-        _ reason: String? = nil,
+        _ reason: String,
         for resolver: inout Resolver,
         at now: Instant,
         counting statistics: inout Statistics
     ) {
-        if let reason, let upstream = upstreams[index], now.nanoseconds >= nextReport {
-            nextReport = now.nanoseconds + UpstreamStreams.reportInterval
-            settings.upstreamFailed?(upstream, reason)
-        }
         let failure: PathFailure = streams[index].hasAnswered ? .ended : .unreachable
+        let isEncrypted = upstreams[index]?.identity != nil
+        if isEncrypted, failure == .unreachable { report(index, reason, at: now) }
         close(index)
         statistics.upstreamFailures += 1
-        resolver.pathFailed(.stream(upstream: index), failure, at: now)
+        resolver.pathFailed(.stream(upstream: index), failure, reason: reason, at: now)
+    }
+
+    /// What went wrong with a connection, for the log and for clients.
+    private func sentence(_ failure: UpstreamStream.Failure, _ index: Int) -> String {
+        switch failure {
+        case .connection(let error): "\(error)"
+        case .session(let failure):
+            upstreams[index].map { failure.sentence(about: $0) } ?? failure.reason
+        }
+    }
+
+    private mutating func report(_ index: Int, _ reason: String, at now: Instant) {
+        guard let upstream = upstreams[index], now.nanoseconds >= reports[index] else { return }
+        reports[index] = now.nanoseconds + UpstreamStreams.reportInterval
+        settings.upstreamFailed?(upstream, reason)
     }
 
     // MARK: Receiving
@@ -212,8 +243,9 @@ struct UpstreamStreams: ~Copyable {
                 && streams[index].generation == token.generation
         else { return }
         if !streams[index].isConnected {
-            guard streams[index].socket.connectionError == nil else {
-                fail(index, for: &resolver, at: now, counting: &statistics)
+            if let error = streams[index].socket.connectionError {
+                let reason = "cannot connect: \(error)"
+                fail(index, reason, for: &resolver, at: now, counting: &statistics)
                 return
             }
             streams[index].isConnected = true
@@ -230,6 +262,12 @@ struct UpstreamStreams: ~Copyable {
             !wasReady || streams[index].isBlocked
         {
             write(index, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
+        }
+        if !wasReady, streams[index].isReady, streams[index].session != nil {
+            statistics.upstreamHandshakes += 1
+            if streams[index].session?.isResumed == true {
+                statistics.upstreamHandshakesResumed += 1
+            }
         }
     }
 
@@ -249,7 +287,8 @@ struct UpstreamStreams: ~Copyable {
                 hasEnded: &hasEnded
             )
         } catch {
-            fail(index, error.reason, for: &resolver, at: now, counting: &statistics)
+            let reason = sentence(error, index)
+            fail(index, reason, for: &resolver, at: now, counting: &statistics)
             return
         }
         var offset = 0
@@ -276,7 +315,10 @@ struct UpstreamStreams: ~Copyable {
             if resolver.exchangesInFlight(on: .stream(upstream: index)) == 0 {
                 close(index)
             } else {
-                fail(index, for: &resolver, at: now, counting: &statistics)
+                let reason =
+                    streams[index].isReady
+                    ? "the connection ended" : "the connection ended during the handshake"
+                fail(index, reason, for: &resolver, at: now, counting: &statistics)
             }
         } else if offset < filled {
             streams[index].unread.append(offset..<filled, of: inbox)
@@ -294,7 +336,9 @@ struct UpstreamStreams: ~Copyable {
         for index in streams.indices where streams[index].socket.isOpen {
             let unused = now.nanoseconds - streams[index].lastUse
             if !streams[index].isReady && unused >= UpstreamStreams.connectTime {
-                fail(index, for: &resolver, at: now, counting: &statistics)
+                let reason =
+                    streams[index].isConnected ? "no answer to TLS" : "no connection came up"
+                fail(index, reason, for: &resolver, at: now, counting: &statistics)
             } else if unused >= UpstreamStreams.idleTime
                 && resolver.exchangesInFlight(on: .stream(upstream: index)) == 0
             {

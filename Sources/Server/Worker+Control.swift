@@ -18,6 +18,12 @@ extension Worker {
     mutating func expire() {
         if let deadline = resolver.nextDeadline, deadline <= now { resolver.expire(at: now) }
         connections.expire(at: now, counting: &statistics)
+        connections.endPause(
+            for: &resolver,
+            watchedBy: poller,
+            at: now,
+            counting: &statistics
+        )
         upstreamSockets.sweep(resolver, at: now)
         upstreamStreams.sweep(&resolver, at: now, counting: &statistics)
         if let deadline = resumeAccepting, deadline <= now.nanoseconds { watchStreamListeners() }
@@ -52,6 +58,7 @@ extension Worker {
                 resolver.adopt(policy, at: now)
                 upstreamSockets.adopt(resolver.upstreams)
                 upstreamStreams.adopt(resolver.upstreams)
+                connections.limiter = connections.limiter.adopting(policy.limits)
             case .report(let report):
                 statistics.connectionsOpen = UInt64(connections.openCount)
                 report.add(self.report)

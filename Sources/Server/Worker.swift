@@ -36,6 +36,7 @@ struct Worker: ~Copyable {
         listeningOn sockets: consuming WorkerSockets,
         policy: Policy,
         cache: Cache,
+        clients: ClientTable,
         settings: Server.Settings,
         workers: Int,
         mailbox: Mailbox
@@ -64,11 +65,11 @@ struct Worker: ~Copyable {
             var random = Random()
             for index in words.indices { words[index] = random.next() }
         }
-        resolver = Resolver(policy: policy, cache: cache, random: random)
+        resolver = Resolver(policy: policy, cache: cache, clients: clients, random: random)
         listeners = sockets
         connections = TCPConnections(
             capacity: max(1, (settings.connections + workers - 1) / workers),
-            perClient: max(1, settings.connectionsPerClient),
+            limiter: ClientLimiter(policy.limits, in: clients),
             idleMilliseconds: settings.idleMilliseconds
         )
         upstreamSockets = UpstreamSockets(

@@ -7,13 +7,16 @@ public final class TLSContext: @unchecked Sendable {
     // are set up, and this one is set up by init alone.
     let pointer: OpaquePointer
 
-    /// A context for clients that trusts the certificates of a PEM file, or the system's store
-    /// where there is none. Nil where the file has no certificate.
-    public init?(anchors: String? = nil) {
-        // Safe: the path outlives the call; what is made is this object's alone.
+    /// A context for clients that trusts the certificates of a PEM file, given as its octets, or
+    /// the system's store. Nil where the file has no certificate, or one that cannot be read.
+    public init?(anchors: [UInt8]? = nil) {
+        // Safe: the octets outlive the call; what is made is this object's alone.
         let made =
-            unsafe anchors.map { unsafe copenssl_stream_context($0) }
-            ?? copenssl_stream_context(nil)
+            unsafe anchors.map { octets in
+                unsafe octets.withUnsafeBufferPointer {
+                    unsafe copenssl_stream_context($0.baseAddress, $0.count)
+                }
+            } ?? copenssl_stream_context(nil, 0)
         guard let context = unsafe made else { return nil }
         unsafe pointer = context
     }

@@ -21,10 +21,26 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
         case end
     }
 
-    /// Why a session came to its end; one sentence's worth of text.
+    /// Why a session came to its end.
     public struct Failure: Error, Equatable {
+        /// What is wrong with the peer's certificate; nil: it is something else.
+        public var verdict: Verdict?
         /// What OpenSSL says, as `certificate has expired`.
         public let reason: String
+
+        /// What is wrong with a certificate.
+        public enum Verdict: Equatable, Sendable {
+            /// It is for other names, or addresses, than the peer's.
+            case foreign
+            /// It does not lead to an anchor.
+            case untrusted
+            /// Its time is over.
+            case expired
+            /// Its time has not come.
+            case notYetValid
+            /// Anything else, as the reason says.
+            case other
+        }
     }
 
     /// A client's session, which begins when its first octets are sent.
@@ -166,6 +182,21 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
             unsafe copenssl_stream_reason(pointer, $0.baseAddress, $0.count)
         }
         let octets = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        return Failure(reason: String(decoding: octets, as: UTF8.self))
+        return Failure(verdict: verdict, reason: String(decoding: octets, as: UTF8.self))
+    }
+
+    private var verdict: Failure.Verdict? {
+        // Safe: the session is this value's, and is read alone.
+        switch Int32(truncatingIfNeeded: unsafe copenssl_stream_verdict(pointer)) {
+        case X509_V_OK: nil
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .foreign
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            .untrusted
+        case X509_V_ERR_CERT_HAS_EXPIRED: .expired
+        case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
+        default: .other
+        }
     }
 }

@@ -288,7 +288,7 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
                 action: .answer
             )
         )
-        names.append(scratch.suffix(fromLabel: label))
+        scratch.appendSuffix(fromLabel: label, to: &names)
         while names.count % 8 != 0 { names.append(0) }
         if owners.count * 2 > slots.count { grow(to: slots.count * 2) }
         return index

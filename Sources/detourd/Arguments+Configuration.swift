@@ -11,9 +11,13 @@ extension Arguments {
         if !allowed.isEmpty { configuration.allow = (configuration.allow ?? []) + allowed }
         if let upstreams { configuration.upstreams = (configuration.upstreams ?? []) + upstreams }
         if forwardsNothing { configuration.upstreams = [] }
+        configuration.upstreamAnchors = upstreamAnchors ?? configuration.upstreamAnchors
         configuration.workers = workers ?? configuration.workers
         configuration.control = control ?? configuration.control
         configuration.state = state ?? configuration.state
+        configuration.user = user ?? configuration.user
+        for (key, value) in limits { configuration.limits[key] = value }
+        configuration.limits.exempt += exempt
         configuration.log.format = logFormat ?? configuration.log.format
         return configuration
     }

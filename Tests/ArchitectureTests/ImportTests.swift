@@ -21,7 +21,8 @@ struct ImportTests {
         // DNS: names and addresses are values of settings.
         "Configuration": ["DNS", "Zones"],
         // What both programs make of a configuration: it reads the files and compiles the policy.
-        "PolicyLoading": ["Configuration", "Platform", "DNS", "Zones", "Resolver"],
+        // TLS: whether a file has anchors is known before anybody is served.
+        "PolicyLoading": ["Configuration", "Platform", "DNS", "Zones", "Resolver", "TLS"],
         // PolicyLoading, Resolver, Zones, DNS: overrides are scanned, compiled and placed as those
         // of files are. CMicrohttpd: metrics over HTTP. Synchronization: the log and a reload's
         // result pass between threads.

@@ -54,7 +54,9 @@ import Zones
         #expect(all.servedTTL == 50 && !all.blocksBypass && all.strategy == .race)
         #expect(all.upstreams?.map(\.description) == ["9.9.9.9:53", "149.112.112.112:5353"])
         #expect(all.forward.map(\.suffix.description) == ["corp.internal."])
+        #expect(all.upstreamAnchors == "etc/ca.pem")
         #expect(all.forward[0].strategy == .sequential)
+        #expect(all.forward[0].upstreamAnchors == "etc/corp-ca.pem")
         #expect(all.views[0].name == "phones" && all.views[0].upstreams?.isEmpty == true)
         #expect(all.views[0].clients.map(\.description) == ["10.1.0.0/16"])
         #expect(all.views[0].addresses.map(\.description) == ["10.0.0.53"])
@@ -64,6 +66,10 @@ import Zones
         #expect(all.control == "etc/run/control.sock" && all.state == "/var/lib/detour")
         #expect(all.metrics?.description == "127.0.0.1:9153" && all.user == "detour")
         #expect(all.workers == 4 && all.log.queries == .all && all.log.format == .json)
+        #expect(all.limits.queries == 100 && all.limits.burst == 200 && all.limits.waiting == 50)
+        #expect(all.limits.connections == 64 && all.limits.connectionsPerClient == 8)
+        #expect(all.limits.ipv4Prefix == 24 && all.limits.ipv6Prefix == 56)
+        #expect(all.limits.exempt == [IPPrefix(IPAddress(ipv4: 0x0A09_0000), length: 112)])
         #expect(all.chaos.version == "detour" && all.chaos.id == "lab")
         #expect(all.verify.general.anchors == ["etc/zones/anchors/"])
         #expect(all.verify.general.system == true && all.verify.general.warnDays == 30)
@@ -131,6 +137,20 @@ import Zones
             (
                 "{ upstreams: \"9.9.9.9\" }",
                 "d/x.json5:1:14: error: upstreams: found \"9.9.9.9\"; write a list of addresses"
+            ),
+            (
+                "{ upstreamAnchors: [\"ca.pem\"] }",
+                "d/x.json5:1:20: error: upstreamAnchors: found a list; write a path"
+            ),
+            (
+                "{ forward: [{ suffix: \"a.\", upstreams: [\"1.1.1.1\"], upstreamAnchors: \"c.pem\" }] }",
+                "d/x.json5:1:70: error: forward[0].upstreamAnchors: none of the upstreams here is "
+                    + "asked over TLS (tls://…)"
+            ),
+            (
+                "{ views: [{ name: \"a\", clients: [\"::1\"], upstreamAnchors: \"c.pem\" }] }",
+                "d/x.json5:1:59: error: views[0].upstreamAnchors: none of the upstreams here is "
+                    + "asked over TLS (tls://…)"
             ),
             ("[]", "d/x.json5:1:1: error: found a list; write an object"),
             ("{ ttl 5 }", "d/x.json5:1:7: error: ':' is missing behind the key ttl"),

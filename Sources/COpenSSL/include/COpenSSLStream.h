@@ -5,9 +5,10 @@
 #include <openssl/ssl.h>
 #include <stddef.h>
 
-/// A context for clients: TLS 1.2 at least, the peer's certificate required, ALPN `dot`. `anchors`
-/// is a PEM file, or NULL for the system's store. NULL where the file has no certificate.
-SSL_CTX *copenssl_stream_context(const char *anchors);
+/// A context for clients: TLS 1.2 at least, the peer's certificate required, ALPN `dot`, nothing sent
+/// before the handshake is over. `anchors` are the octets of a PEM file, or NULL for the system's
+/// store. NULL where they hold no certificate, or one that cannot be read.
+SSL_CTX *copenssl_stream_context(const unsigned char *anchors, size_t count);
 
 /// A client session. The peer must be certified for `name` (sent as SNI), or where that is NULL for
 /// the address in `ip` (4 or 16 octets). `former` is a session to resume, or NULL.
@@ -25,10 +26,12 @@ int copenssl_stream_write(SSL *session, const unsigned char *octets, size_t coun
 /// Takes octets that are to be sent to the peer. Returns their number.
 size_t copenssl_stream_send(SSL *session, unsigned char *room, size_t count);
 
-/// The session to resume later, or NULL; the caller frees it.
+/// The session to resume later, or NULL; the caller frees it. Nothing more can be sent.
 SSL_SESSION *copenssl_stream_session(SSL *session);
 /// Whether the session was resumed.
 int copenssl_stream_was_resumed(const SSL *session);
+/// What is wrong with the peer's certificate, as an X509_V_ number; X509_V_OK where nothing is.
+long copenssl_stream_verdict(const SSL *session);
 /// Why it failed, as text; empties OpenSSL's queue of errors.
 void copenssl_stream_reason(const SSL *session, char *text, size_t count);
 
