@@ -58,6 +58,7 @@ final class ScenarioPlayer {
         resolver = Resolver(
             policy: policy,
             cache: Cache(bytes: 4 << 20, seed: 1),
+            clients: ClientTable(seed: (1, 2)),
             random: .system
         )
         if let runtime = scenario.files.first(where: { $0.name == "runtime" }) { set(runtime.text) }
