@@ -34,7 +34,7 @@ let package = Package(
         .library(name: "HTTPSVerifier", targets: ["HTTPSVerifier"]),
     ],
     targets: [
-        .target(name: "CLinux"),
+        .target(name: "CLinux", linkerSettings: [.linkedLibrary("cap")]),
         .target(
             name: "COpenSSL",
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
@@ -88,8 +88,8 @@ let package = Package(
         ),
         tests("CommandTests", ["detour", "detourd", "Platform"]),
         tests("ConfigurationTests", ["Configuration", "Platform", "DNS", "Zones"]),
-        tests("DNSTests", ["DNS"]),
-        tests("ZonesTests", ["DNS", "Zones"]),
+        tests("DNSTests", ["DNS", "Support"]),
+        tests("ZonesTests", ["DNS", "Zones", "Support"]),
         tests("ResolverTests", ["Resolver", "Zones", "DNS"]),
         tests("PlatformTests", ["Platform"]),
         tests(

@@ -2,10 +2,8 @@
 
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 struct cmicrohttpd {
@@ -41,35 +39,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
     return result;
 }
 
-static int bound_socket(const struct sockaddr *address, socklen_t size) {
-    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return -1;
-    int one = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (address->sa_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-    if (bind(fd, address, size) < 0 || listen(fd, 32) < 0) {
-        int error = errno;
-        close(fd);
-        errno = error;
-        return -1;
-    }
-    return fd;
-}
-
-struct cmicrohttpd *cmicrohttpd_start(const void *address, size_t size, uint32_t scope,
-                                      uint16_t port, cmicrohttpd_handler handler, void *context) {
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-    struct sockaddr_in6 v6 = {
-        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_scope_id = scope};
-    int fd;
-    if (size == sizeof v4.sin_addr) {
-        memcpy(&v4.sin_addr, address, size);
-        fd = bound_socket((struct sockaddr *)&v4, sizeof v4);
-    } else {
-        memcpy(&v6.sin6_addr, address, sizeof v6.sin6_addr);
-        fd = bound_socket((struct sockaddr *)&v6, sizeof v6);
-    }
-    if (fd < 0) return NULL;
+struct cmicrohttpd *cmicrohttpd_start(int fd, cmicrohttpd_handler handler, void *context) {
     struct cmicrohttpd *server = malloc(sizeof *server);
     if (!server) {
         close(fd);
@@ -78,7 +48,7 @@ struct cmicrohttpd *cmicrohttpd_start(const void *address, size_t size, uint32_t
     server->handler = handler;
     server->context = context;
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL, port, NULL, NULL, answer, server,
+        MHD_USE_EPOLL, 0, NULL, NULL, answer, server,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)64,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)32, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)30,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)16384, MHD_OPTION_END);
@@ -95,16 +65,6 @@ int cmicrohttpd_descriptor(const struct cmicrohttpd *server) {
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     return info ? info->epoll_fd : -1;
-}
-
-uint16_t cmicrohttpd_port(const struct cmicrohttpd *server) {
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_LISTEN_FD);
-    struct sockaddr_in6 address = {0};
-    socklen_t size = sizeof address;
-    // The port stands at the same place for both families.
-    if (!info || getsockname(info->listen_fd, (struct sockaddr *)&address, &size) < 0) return 0;
-    return ntohs(address.sin6_port);
 }
 
 int64_t cmicrohttpd_timeout(const struct cmicrohttpd *server) {

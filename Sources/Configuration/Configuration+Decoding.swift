@@ -8,7 +8,7 @@ extension Configuration {
     enum Key: String, SettingKey {
         case listen, allow, zones, ttl, negativeTTL, servedTTL, pointers, blockBypass
         case upstreams, upstreamAnchors, policy, forward, views, cache, control, state, metrics
-        case user, workers, log, chaos, verify
+        case user, workers, limits, log, chaos, verify
     }
 
     init(_ root: Setting, _ decoding: inout Decoding) {
@@ -34,8 +34,9 @@ extension Configuration {
         control = section[.control]?.path(&decoding)
         state = section[.state]?.path(&decoding)
         metrics = section[.metrics]?.address(&decoding, port: 9153)
-        user = section[.user]?.text(&decoding, allowing: "a user's name")
+        user = section[.user]?.text(&decoding, allowing: "a user's name, or \"name:group\"")
         workers = section[.workers]?.integer(1...256, &decoding)
+        if let setting = section[.limits] { limits = Limits(setting, &decoding) }
         if let setting = section[.log] { log = Log(setting, &decoding) }
         if let setting = section[.chaos] { chaos = Chaos(setting, &decoding) }
         if let setting = section[.verify] { verify = Verify(setting, &decoding) }

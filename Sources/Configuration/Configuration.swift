@@ -42,8 +42,10 @@ public struct Configuration: Sendable {
     public var state: String?
     /// Where Prometheus finds metrics; nil: nowhere.
     public var metrics: Address?
-    /// The user to become once the sockets are bound; nil: stay.
+    /// The user to become once the sockets are bound, as `NAME` or `NAME:GROUP`; nil: stay.
     public var user: String?
+    /// How much one client may ask for, and all together.
+    public var limits = Limits()
     /// How many threads answer; nil: one for each processor.
     public var workers: Int?
     /// What is logged, and how.

@@ -1,4 +1,5 @@
 import Configuration
+import DNS
 import Platform
 import Resolver
 import Server
@@ -45,6 +46,8 @@ extension ControlPlane {
                 "special": resolver.special, "refused": resolver.refused,
                 "failed": resolver.failed, "malformed": resolver.malformed,
                 "dropped": resolver.dropped,
+                "limited": resolver.overRateTruncated + resolver.overRateDropped
+                    + resolver.tooManyWaiting,
             ],
             cached: cache.count,
             upstreams: report.upstreams.map { upstream in
@@ -61,6 +64,41 @@ extension ControlPlane {
         )
     }
 
+    /// Says which clients ask too much, each once a minute.
+    func tellReachedLimits() {
+        let limits = configuration.limits
+        for reached in server.takeReachedLimits() {
+            let client =
+                reached.client.length == 128
+                ? "\(reached.client.address)" : "\(reached.client)"
+            let (sentence, key) =
+                switch reached.kind {
+                case .queries:
+                    (
+                        "asks more than \(limits.queries) queries a second: over UDP, answers are "
+                            + "truncated or left out; over TCP, they come later",
+                        "queries"
+                    )
+                case .waiting:
+                    (
+                        "has \(limits.waiting) forwarded queries waiting: more are answered SERVFAIL",
+                        "waiting"
+                    )
+                case .connections:
+                    (
+                        "has \(limits.connectionsPerClient) TCP connections: idle ones are closed, "
+                            + "or new ones turned away",
+                        "connectionsPerClient"
+                    )
+                }
+            log.write(
+                .warning,
+                "the client \(client) \(sentence) (limits.\(key))",
+                [("client", client), ("limit", key)]
+            )
+        }
+    }
+
     // MARK: Metrics
 
     func page(_ path: String) -> MetricsServer.Page {
@@ -71,8 +109,7 @@ extension ControlPlane {
             return MetricsServer.Page(body: "ok\n")
         case "/readyz":
             // Whoever answers here has its zones; whether its workers answer, they say themselves.
-            let isReady = (try? server.report())?.workers == server.workers
-            return isReady
+            return server.isAnswering
                 ? MetricsServer.Page(body: "ready\n")
                 : MetricsServer.Page(status: 503, body: "a worker does not answer\n")
         case "/":

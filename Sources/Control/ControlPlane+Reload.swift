@@ -19,6 +19,7 @@ extension ControlPlane {
             reloadThread = try reader.begin(generation: policy.generation &+ 1, known: known)
         } catch {
             log.write(.error, "cannot reload: \(error)")
+            if cause == .request { try? Supervisor.notify("READY=1") }
             let result = result(.refused, findings: ["no thread for it: \(error)"])
             tell(.failure(error: "cannot reload: \(error)", result), reloads.finish())
         }
@@ -52,6 +53,7 @@ extension ControlPlane {
                 log.write(.warning, "\(key) has changed; that takes a restart")
             }
             self.configuration = configuration
+            origins = Explanation.Origins(configuration, loaded)
             names = loaded.nameCount
             digests = read
             overrides.defaults = RuntimeOverrides.Defaults(configuration)
@@ -71,7 +73,10 @@ extension ControlPlane {
             )
             compare(with: old, result)
         }
-        if isAsked { try? Supervisor.notify("READY=1\nSTATUS=\(names) names") }
+        if isAsked {
+            let refused = lastReload?.outcome == .refused ? ", the last reload was refused" : ""
+            try? Supervisor.notify("READY=1\nSTATUS=\(names) names\(refused)")
+        }
         // Includes and links may be others now.
         files.follow(digests.keys)
     }
@@ -161,6 +166,7 @@ extension ControlPlane {
         if old.listen != new.listen { keys.append("listen") }
         if old.workers != new.workers { keys.append("workers") }
         if old.cache.octets != new.cache.octets { keys.append("cache.bytes") }
+        if old.limits.connections != new.limits.connections { keys.append("limits.connections") }
         if old.control != new.control { keys.append("control") }
         if old.state != new.state { keys.append("state") }
         if old.metrics != new.metrics { keys.append("metrics") }
@@ -177,6 +183,16 @@ extension RuntimeOverrides.Defaults {
             ttl: configuration.ttl,
             negativeTTL: configuration.negativeTTL,
             makesPointers: configuration.makesPointers
+        )
+    }
+}
+
+extension Explanation.Origins {
+    /// The files of a configuration and what was found in them.
+    public init(_ configuration: Configuration, _ loaded: PolicyLoader.Loaded) {
+        self.init(
+            files: configuration.zones + configuration.views.flatMap(\.zones),
+            findings: loaded.findings
         )
     }
 }

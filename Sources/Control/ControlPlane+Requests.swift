@@ -1,6 +1,8 @@
 import Configuration
+import DNS
 import Platform
 import Resolver
+import Server
 
 // What clients ask: each command's effect and its reply.
 
@@ -16,6 +18,7 @@ extension ControlPlane {
             case .unset: return reply(try unset(request, by: session.peer), to: session)
             case .flush: return reply(try flush(request), to: session)
             case .log: return beginLog(request, session)
+            case .explain: return reply(try explain(request), to: session)
             case .reload:
                 session.isWaiting = true
                 reloads.request(.request, for: slot)
@@ -83,11 +86,7 @@ extension ControlPlane {
     private func checkView(_ view: String?) throws(ControlError) {
         guard let view else { return }
         let views = configuration.views.map(\.name)
-        guard !views.contains(view) else { return }
-        let there =
-            views.isEmpty
-            ? "the configuration has none" : "there are " + views.joined(separator: ", ")
-        throw ControlError(.notFound, "there is no view \(view); \(there)")
+        guard views.contains(view) else { throw ControlError(view: view, amongThose: views) }
     }
 
     // MARK: The cache
@@ -96,6 +95,39 @@ extension ControlPlane {
         guard let text = request.name else { return FlushResult(answers: cache.removeAll()) }
         let name = try OverrideRecords.name(text)
         return FlushResult(answers: cache.remove(name, includingBelow: request.tree ?? false))
+    }
+
+    // MARK: Explanations
+
+    private func explain(_ request: Request) throws(ControlError) -> Explanation {
+        guard let text = request.name else {
+            throw ControlError(.malformed, "'explain' needs a name")
+        }
+        let name = try OverrideRecords.name(text)
+        guard let type = RecordType(scanning: request.type ?? "A") else {
+            throw ControlError(.invalid, "'\(request.type ?? "")' is not a record type")
+        }
+        let client = try ExplainedClient(
+            client: request.client,
+            server: request.server,
+            view: request.view,
+            isStream: request.stream ?? false
+        ).client(under: policy)
+        let report = try? server.report()
+        var origins = origins
+        origins.overrides = overrides.overrides
+        return Explanation(
+            name,
+            type,
+            from: client,
+            under: policy,
+            origins,
+            knowing: ServerKnowledge(
+                cache: cache,
+                upstreams: report?.upstreams ?? [],
+                at: Instant(nanoseconds: Clock.monotonic)
+            )
+        )
     }
 
     // MARK: The log

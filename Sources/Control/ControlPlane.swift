@@ -26,6 +26,8 @@ public final class ControlPlane {
     /// The policy of files and runtime overrides that is in force.
     var policy: Policy
     var overrides: RuntimeOverrides
+    /// Where names come from, for explanations; what is set meanwhile is added to each.
+    var origins: Explanation.Origins
 
     var poller: Poller
     var files: FileWatch
@@ -51,6 +53,8 @@ public final class ControlPlane {
     /// One query in so many is noted by the workers; 0: none.
     var queryInterval: UInt32 = 0
     var nextCollection: UInt64 = .max
+    /// When the service manager is told next that all is well; it ends us where it is not told.
+    var nextSign: UInt64 = Supervisor.watchdogInterval == nil ? .max : 0
     var queriesNotLogged: UInt64 = 0
     /// Counts queries for the log that takes one in so many of those that are noted.
     var untilSample: UInt32 = 0
@@ -125,27 +129,22 @@ public final class ControlPlane {
         reader = parts.reader
         digests = parts.reader.digests(of: parts.loaded)
         queryLines = QueryLines(format: parts.log.format)
+        origins = Explanation.Origins(parts.configuration, parts.loaded)
         overrides = parts.overrides
         socket = parts.socket
         self.poller = poller
         self.files = files
     }
 
-    /// Where the configuration wants metrics; nil: nowhere, or nowhere on this machine.
-    public var metricsAddress: SocketAddress? {
-        configuration.metrics.flatMap { SocketAddress(scanning: "\($0)", port: 9153) }
-    }
-
-    /// Serves metrics on an address from now on.
-    public func serveMetrics(on address: SocketAddress) throws(Errno) -> UInt16 {
-        let metrics = try MetricsServer(serving: address) { [unowned self] in page($0) }
+    /// Serves metrics on a socket from now on.
+    public func serveMetrics(on listener: consuming StreamListener) throws(Errno) {
+        let metrics = try MetricsServer(serving: listener) { [unowned self] in page($0) }
         try metrics.watch(poller, as: Source.metrics.token())
         self.metrics = metrics
-        return metrics.port
     }
 
     private enum Source: UInt8 {
-        case signals, listener, session, files, reload, queries, metrics
+        case signals, listener, session, files, reload, queries, metrics, limits
 
         func token(_ slot: Int = 0) -> Poller.Token { Poller.Token(kind: rawValue, slot: slot) }
     }
@@ -158,6 +157,11 @@ public final class ControlPlane {
             server.queryFeed.wakeup.descriptor,
             for: .readable,
             as: Source.queries.token()
+        )
+        try poller.add(
+            server.limitFeed.wakeup.descriptor,
+            for: .readable,
+            as: Source.limits.token()
         )
         try files.add(to: poller, as: Source.files.token())
         try socket?.watch(poller, as: Source.listener.token())
@@ -183,6 +187,7 @@ public final class ControlPlane {
                 case .reload: finishReload()
                 case .queries: readQueries()
                 case .metrics: metrics?.run()
+                case .limits: tellReachedLimits()
                 case nil: break
                 }
             }
@@ -192,6 +197,7 @@ public final class ControlPlane {
 
     private func deadline(at now: UInt64) -> UInt64? {
         var earliest = nextCollection
+        earliest = min(earliest, nextSign)
         if let deadline = debounce.deadline { earliest = min(earliest, deadline) }
         if let deadline = metrics?.deadline(at: now) { earliest = min(earliest, deadline) }
         if let expiry = overrides.nextExpiry {
@@ -217,7 +223,16 @@ public final class ControlPlane {
             server.collectQueries()
             nextCollection = now + ControlPlane.collectionInterval
         }
+        if nextSign <= now { giveSign(at: now) }
         tellFollowers()
+    }
+
+    /// Tells the service manager that all is well, if the workers answer; else looks again soon.
+    private func giveSign(at now: UInt64) {
+        guard let interval = Supervisor.watchdogInterval else { return }
+        let isWell = server.isAnswering
+        if isWell { try? Supervisor.notify("WATCHDOG=1") }
+        nextSign = now + (isWell ? interval : min(interval, 1_000_000_000))
     }
 
     /// Lets the workers answer by what is set now.

@@ -1,15 +1,19 @@
-import Platform
+public import Platform
 
 /// The socket that clients connect to; its path goes when it does.
 public final class ControlSocket: Sendable {
     private let listener: LocalListener
 
-    /// A socket at a path, for the daemon's user and the group of its path.
+    /// A socket at a path, for the daemon's user and the group of its path: those of an account, if
+    /// one is named. The path's folder is made where it is not there.
     ///
     /// Throws a sentence where another daemon serves the path, or it cannot be made.
-    public init(serving path: String) throws(ControlError) {
+    public init(serving path: String, for account: Account? = nil) throws(ControlError) {
         do throws(Errno) {
-            listener = try LocalListener(serving: path)
+            if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+                try Folder.make(String(path[..<slash]), for: account, isPublic: true)
+            }
+            listener = try LocalListener(serving: path, for: account)
         } catch .addressInUse {
             throw ControlError(
                 .unavailable,
@@ -18,6 +22,11 @@ public final class ControlSocket: Sendable {
         } catch {
             throw ControlError(.storage, "cannot make the control socket \(path): \(error)")
         }
+    }
+
+    /// A socket that a service manager has bound.
+    public init(adopting descriptor: consuming FileDescriptor) throws(Errno) {
+        listener = try LocalListener(adopting: descriptor)
     }
 
     func watch(_ poller: borrowing Poller, as token: Poller.Token) throws(Errno) {

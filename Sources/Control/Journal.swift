@@ -48,12 +48,16 @@ public struct Journal: ~Copyable {
     private static func lock(_ folder: String) throws(ControlError) -> FileLock {
         do throws(Errno) {
             try Folder.make(folder)
+            // Now, and not when it is written anew for the first time.
+            guard Folder.isWritable(folder) else { throw .permissionDenied }
             return try FileLock(at: "\(folder)/lock")
         } catch .wouldBlock {
             throw ControlError(
                 .unavailable,
                 "another detourd keeps its state in \(folder); give each a folder of its own"
             )
+        } catch .permissionDenied {
+            throw notPermitted(folder)
         } catch {
             throw ControlError(.storage, "cannot use the folder \(folder): \(error)")
         }
@@ -65,9 +69,20 @@ public struct Journal: ~Copyable {
             // Also the entry of a file that was just made has to outlast a loss of power.
             try Folder.synchronize(folder)
             return file
+        } catch .permissionDenied {
+            throw notPermitted(folder)
         } catch {
             throw ControlError(.storage, "cannot open \(folder)/overrides.journal: \(error)")
         }
+    }
+
+    private static func notPermitted(_ folder: String) -> ControlError {
+        let user = LocalPeer.name(ofUser: LocalPeer.ownUser)
+        return ControlError(
+            .notPermitted,
+            "the user \(user) may not write the folder \(folder) and the files in it, where "
+                + "overrides are kept; give them to it: chown -R \(user): \(folder)"
+        )
     }
 
     /// What lines come to, one after the other.

@@ -23,34 +23,21 @@ final class MetricsServer {
         init(_ page: @escaping (String) -> Page) { self.page = page }
     }
 
-    /// Serves an address; `page` is called by `run`.
-    init(serving address: SocketAddress, page: @escaping (String) -> Page) throws(Errno) {
+    /// Serves a socket; `page` is called by `run`.
+    init(
+        serving listener: consuming StreamListener,
+        page: @escaping (String) -> Page
+    ) throws(Errno) {
         let pages = Pages(page)
-        let octets = MetricsServer.octets(of: address)
-        // Safe: the address is lent for the call; `pages` lives for as long as self, and so longer
-        // than the server.
-        let server = unsafe octets.withUnsafeBytes { octets in
-            unsafe cmicrohttpd_start(
-                octets.baseAddress,
-                octets.count,
-                address.scope,
-                address.port,
-                MetricsServer.handler,
-                Unmanaged.passUnretained(pages).toOpaque()
-            )
-        }
+        // Safe: `pages` lives for as long as self, and so longer than the server.
+        let server = unsafe cmicrohttpd_start(
+            listener.abandon(),
+            MetricsServer.handler,
+            Unmanaged.passUnretained(pages).toOpaque()
+        )
         guard let server = unsafe server else { throw Errno.current }
         unsafe self.server = server
         self.pages = pages
-    }
-
-    private static func octets(of address: SocketAddress) -> [UInt8] {
-        let words = address.isIPv4 ? [address.low << 32] : [address.high, address.low]
-        return words.flatMap { word in
-            stride(from: 56, through: address.isIPv4 ? 32 : 0, by: -8).map {
-                UInt8(truncatingIfNeeded: word >> UInt64($0))
-            }
-        }
     }
 
     // Safe: the context is the `pages` that init passed; the body is allocated as the caller frees it.
@@ -65,12 +52,6 @@ final class MetricsServer {
             unsafe count?.pointee = octets.count
             return unsafe cmicrohttpd_copy(octets.baseAddress, octets.count)
         }
-    }
-
-    /// The port that is served.
-    var port: UInt16 {
-        // Safe: the server lives for as long as self.
-        unsafe cmicrohttpd_port(server)
     }
 
     func watch(_ poller: borrowing Poller, as token: Poller.Token) throws(Errno) {

@@ -18,13 +18,15 @@ public struct Request: Codable, Equatable, Sendable {
         case flush
         /// Tell what the daemon has logged, and what it logs.
         case log
+        /// Tell why a name is answered as it is.
+        case explain
     }
 
     /// What to do.
     public var command: Command
-    /// `set`, `unset`, `flush`: the name that it is about.
+    /// `set`, `unset`, `flush`, `explain`: the name that it is about.
     public var name: String?
-    /// `set`, `unset`: the type.
+    /// `set`, `unset`, `explain`: the type.
     public var type: String?
     /// `set`: the records' data, in presentation format.
     public var records: [String]?
@@ -32,7 +34,7 @@ public struct Request: Codable, Equatable, Sendable {
     public var ttl: UInt32?
     /// `set`: after how many seconds it ends by itself.
     public var lifetime: UInt32?
-    /// `set`, `unset`: the view; nil: the base.
+    /// `set`, `unset`: the view; nil: the base. `explain`: a view whose client asks.
     public var view: String?
     /// `set`: what `list` shows beside it.
     public var note: String?
@@ -40,6 +42,12 @@ public struct Request: Codable, Equatable, Sendable {
     public var tree: Bool?
     /// `log`: go on until the connection is closed, with queries.
     public var follow: Bool?
+    /// `explain`: the address of who asks; nil: loopback, or one of the view's.
+    public var client: String?
+    /// `explain`: the address of ours that is asked; nil: loopback, or one of the view's.
+    public var server: String?
+    /// `explain`: over TCP.
+    public var stream: Bool?
 
     /// A request without particulars.
     public init(_ command: Command) { self.command = command }

@@ -149,8 +149,12 @@ public struct FoldedName: ~Copyable {
             }
             var octets = storage.mutableSpan
             octets[FoldedName.labels &+ labels] = UInt8(truncatingIfNeeded: length)
-            for index in 0...octet {
-                octets[length &+ index] = asciiLowercased(message[position &+ index])
+            var index = 0
+            // A whole word at a time: what is behind the label is overwritten by the next.
+            while index <= octet {
+                let word = message.paddedWord(at: position &+ index)
+                octets.store(word: FoldedName.folded(word), at: length &+ index)
+                index &+= 8
             }
             length &+= octet &+ 1
             position &+= octet &+ 1
@@ -208,35 +212,22 @@ public struct FoldedName: ~Copyable {
         let count = count
         var octets = storage.mutableSpan
         var index = 0
-        while index < count {
-            var word: UInt64 = 0
-            if offset &+ index &+ 8 <= message.count {
-                word = message.word(at: offset &+ index)
-            } else {
-                var shift: UInt64 = 0
-                for position in (offset &+ index)..<message.count {
-                    word |= UInt64(message[position]) &<< shift
-                    shift &+= 8
-                }
-            }
-            let remaining = count &- index
-            if remaining < 8 { word &= (1 &<< UInt64(truncatingIfNeeded: remaining &* 8)) &- 1 }
-            octets.store(word: FoldedName.folded(word), at: index)
+        while index &+ 8 <= count {
+            octets.store(word: FoldedName.folded(message.word(at: offset &+ index)), at: index)
             index &+= 8
         }
-        octets.store(word: 0, at: index)
+        let mask = (1 as UInt64 &<< UInt64(truncatingIfNeeded: (count &- index) &* 8)) &- 1
+        let rest = message.paddedWord(at: offset &+ index) & mask
+        octets.store(word: FoldedName.folded(rest), at: index)
+        octets.store(word: 0, at: index &+ 8)
     }
 
     /// Eight octets with each ASCII capital in lower case. Length octets are below `A`, so that a
     /// whole name can be folded without looking at its labels.
     @inlinable
+    @inline(__always)
     static func folded(_ word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let heptets = word & (0x7F &* ones)
-        let aboveZ = heptets &+ ((0x7F &- 0x5A) &* ones)
-        let fromA = heptets &+ ((0x80 &- 0x41) &* ones)
-        let isCapital = (fromA ^ aboveZ) & ~word & (0x80 &* ones)
-        return word | isCapital &>> 2
+        word | word.octets(from: UInt8(ascii: "A"), through: UInt8(ascii: "Z")) &>> 2
     }
 
     @inlinable

@@ -45,6 +45,14 @@ public struct IPPrefix: Hashable, Sendable, BitwiseCopyable {
         IPPrefix.masked(address, length: length) == self.address
     }
 
+    /// The last address.
+    public var lastAddress: IPAddress {
+        IPAddress(
+            high: address.high | (UInt64.max >> length),
+            low: address.low | (length <= 64 ? .max : UInt64.max >> (length - 64))
+        )
+    }
+
     @inlinable
     static func masked(_ address: IPAddress, length: UInt8) -> IPAddress {
         // A Swift shift by the width or more gives zero, so both ends of the range come out right.

@@ -62,10 +62,14 @@ public struct LabelCursor: BitwiseCopyable {
             let length = try a.label(in: message)
             guard try b.label(in: otherMessage) == length else { return false }
             if length == 0 { return true }
-            for index in 1...length
-            where asciiLowercased(message[a.position &+ index])
-                != asciiLowercased(otherMessage[b.position &+ index])
-            { return false }
+            let label = message.extracting(a.position...(a.position &+ length))
+            let otherLabel = otherMessage.extracting(b.position...(b.position &+ length))
+            if !label.hasSameOctets(as: otherLabel) {
+                for index in 1...length
+                where asciiLowercased(label[index]) != asciiLowercased(otherLabel[index]) {
+                    return false
+                }
+            }
             a.advance(past: length)
             b.advance(past: length)
         }

@@ -37,7 +37,7 @@ public enum MessageText {
         }
         lines.append(
             ";; ->>HEADER<<- opcode: \(opcode(header.flags.opcode)), status: "
-                + "\(status(header.flags.responseCode)), id: \(header.id)"
+                + "\(header.flags.responseCode), id: \(header.id)"
         )
         lines.append(
             ";; flags:\(flags(header.flags)); QUERY: \(header.questionCount), "
@@ -154,19 +154,6 @@ public enum MessageText {
         }
     }
 
-    private static func status(_ code: ResponseCode) -> String {
-        switch code {
-        case .noError: "NOERROR"
-        case .formatError: "FORMERR"
-        case .serverFailure: "SERVFAIL"
-        case .nxDomain: "NXDOMAIN"
-        case .notImplemented: "NOTIMP"
-        case .refused: "REFUSED"
-        case .yxDomain: "YXDOMAIN"
-        default: "RCODE\(code.rawValue)"
-        }
-    }
-
     private static func flags(_ flags: Flags) -> String {
         var text = ""
         if flags.isResponse { text += " qr" }
@@ -177,5 +164,21 @@ public enum MessageText {
         if flags.isAuthenticData { text += " ad" }
         if flags.isCheckingDisabled { text += " cd" }
         return text
+    }
+}
+
+extension ResponseCode: CustomStringConvertible {
+    /// `NOERROR`, `NXDOMAIN`, `RCODE9`.
+    public var description: String {
+        switch self {
+        case .noError: "NOERROR"
+        case .formatError: "FORMERR"
+        case .serverFailure: "SERVFAIL"
+        case .nxDomain: "NXDOMAIN"
+        case .notImplemented: "NOTIMP"
+        case .refused: "REFUSED"
+        case .yxDomain: "YXDOMAIN"
+        default: "RCODE\(rawValue)"
+        }
     }
 }

@@ -220,14 +220,20 @@ public struct MessageWriter: ~Copyable, ~Escapable {
     /// Appends a record of another message, its names rewritten for this one.
     ///
     /// Names in RDATA are compressed where RFC 3597 allows it, else spelled out. Throws `badRData`
-    /// where the RDATA's names do not agree with its length.
+    /// where the RDATA's names do not agree with its length. Where the owner is known to stand in
+    /// this message already, `ownerAt` says where: it is not looked for then.
     @_lifetime(self: copy self)
     public mutating func appendRecord(
         _ record: ResourceRecord,
         of source: Span<UInt8>,
-        ttl: UInt32
+        ttl: UInt32,
+        ownerAt: Int? = nil
     ) throws(WireError) {
-        try appendName(from: source, at: record.owner)
+        if let ownerAt {
+            try append(0xC000 | UInt16(truncatingIfNeeded: ownerAt))
+        } else {
+            try appendName(from: source, at: record.owner)
+        }
         try append(record.type.rawValue)
         try append(record.class.rawValue)
         try append(ttl)

@@ -34,6 +34,20 @@ extension Span where Element == UInt8 {
         }
     }
 
+    /// Eight octets at `offset` in the machine's order; zeros for those behind the end.
+    @inlinable
+    @inline(__always)
+    public func paddedWord(at offset: Int) -> UInt64 {
+        if offset &+ 8 <= count { return word(at: offset) }
+        var word: UInt64 = 0
+        var position = count
+        while position > offset {
+            position &-= 1
+            word = word &<< 8 | UInt64(self[position])
+        }
+        return UInt64(littleEndian: word)
+    }
+
     /// Whether both hold the same octets. Complexity: O(count).
     @inlinable
     public func hasSameOctets(as other: Span<UInt8>) -> Bool {
@@ -48,6 +62,19 @@ extension Span where Element == UInt8 {
             offset &+= 1
         }
         return true
+    }
+}
+
+extension UInt64 {
+    /// Of eight octets in a word those that are in a range of ASCII: 0x80 for each, 0 for others.
+    @inlinable
+    @inline(__always)
+    public func octets(from first: UInt8, through last: UInt8) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let heptets = self & (0x7F &* ones)
+        let isAbove = heptets &+ (UInt64(0x7F &- last) &* ones)
+        let isFrom = heptets &+ (UInt64(0x80 &- first) &* ones)
+        return (isFrom ^ isAbove) & ~self & (0x80 &* ones)
     }
 }
 

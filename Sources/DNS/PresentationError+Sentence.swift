@@ -29,7 +29,6 @@ extension PresentationError.Kind {
         case .surplusServiceValue: "the key of '\(token)' has no value"
         case .mandatoryKeyMissing: "a key that '\(token)' lists is not in the record"
         case .noDefaultWithoutALPN: "no-default-alpn needs alpn beside it"
-        case .aliasWithParameters: "an alias (priority 0) has no service parameters"
         }
     }
 }

@@ -54,8 +54,6 @@ public struct PresentationError: Error, Equatable {
         case mandatoryKeyMissing
         /// `no-default-alpn` without `alpn` (RFC 9460, 7.1.1).
         case noDefaultWithoutALPN
-        /// Service parameters of an alias (priority 0), which has none (RFC 9460, 2.4.2).
-        case aliasWithParameters
     }
 
     /// What is wrong.

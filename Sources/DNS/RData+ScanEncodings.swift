@@ -153,7 +153,8 @@ extension RData {
         }
     }
 
-    /// Base32 with the extended hex alphabet, without padding (RFC 5155, 3.3), behind a length octet.
+    /// Base32 with the extended hex alphabet, behind a length octet. RFC 5155, 3.3, has it without
+    /// padding; the right padding of RFC 4648, 7, says nothing else and is taken.
     @_lifetime(text: copy text)
     @_lifetime(out: copy out)
     private static func scanHash(
@@ -161,9 +162,16 @@ extension RData {
         into out: inout OctetWriter
     ) throws(PresentationError) {
         let token = try text.require(.hash)
-        let digits = text.octets(of: token)
+        let padded = text.octets(of: token)
+        var digits = padded
+        while digits.count > 0, digits[digits.count - 1] == UInt8(ascii: "=") {
+            digits = digits.extracting(first: digits.count - 1)
+        }
         let size = digits.count * 5 / 8
-        guard size > 0 && size <= 255 else { throw PresentationError(.malformed(.hash), token) }
+        let isPadded = digits.count < padded.count
+        guard size > 0 && size <= 255,
+            !isPadded || padded.count.isMultiple(of: 8) && padded.count - digits.count < 7
+        else { throw PresentationError(.malformed(.hash), token) }
         out.append(UInt8(truncatingIfNeeded: size))
         var bits: UInt32 = 0
         var bitCount = 0

@@ -44,12 +44,10 @@ extension RData {
         from text: inout TextScanner,
         into out: inout OctetWriter
     ) throws(PresentationError) {
-        let isAlias = out.count >= 2 && out.written.uint16(at: 0) == 0
         _ = try text.hasMore()
         let start = text.position
         var parameters: [(key: UInt16, value: [UInt8], token: Token)] = []
         while let token = try text.next() {
-            guard !isAlias else { throw PresentationError(.aliasWithParameters, token) }
             let parameter = try scanParameter(token, from: &text)
             guard !parameters.contains(where: { $0.key == parameter.key }) else {
                 throw PresentationError(.duplicateServiceKey, token)

@@ -50,10 +50,30 @@ public struct AppendFile: ~Copyable, Sendable {
 
 /// A folder and its entries.
 public enum Folder {
-    /// Makes a folder where there is none, for its user and group alone.
-    public static func make(_ path: String) throws(Errno) {
+    /// Makes a folder where there is none, for an account (nil: for our own), whose group may read it;
+    /// `isPublic`: for everybody to read.
+    public static func make(
+        _ path: String,
+        for account: Account? = nil,
+        isPublic: Bool = false
+    ) throws(Errno) {
         // Safe: NUL-terminated for the call.
-        if unsafe mkdir(path, 0o750) < 0, Errno.last != .fileExists { throw Errno.last }
+        if unsafe mkdir(path, isPublic ? 0o755 : 0o750) < 0 {
+            if Errno.last == .fileExists { return }
+            throw Errno.last
+        }
+        guard let account else { return }
+        // By its descriptor: the path may be another's by now.
+        // Safe: NUL-terminated for the call.
+        let result = unsafe clinux_open(path, O_DIRECTORY | O_NOFOLLOW)
+        let folder = FileDescriptor(adopting: try check(result))
+        try check(fchown(folder.rawValue, account.user, account.group))
+    }
+
+    /// Whether we may make and replace files in a folder.
+    public static func isWritable(_ path: String) -> Bool {
+        // Safe: NUL-terminated for the call.
+        unsafe faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0
     }
 
     /// Returns when the folder's entries, as they are, are on the disk.

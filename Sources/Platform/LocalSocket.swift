@@ -123,11 +123,14 @@ public struct LocalListener: ~Copyable, Sendable {
     public let path: String
     /// The group of its path, whose members may connect.
     public let group: UInt32
+    /// Somebody else has made the path, and takes it away.
+    private let isInherited: Bool
 
     /// A socket at a path, for its user and group (mode 0660).
     ///
     /// A path that nobody serves any more is taken over; throws `addressInUse` where somebody does.
-    public init(serving path: String) throws(Errno) {
+    /// It is given to an account, if one is named.
+    public init(serving path: String, for account: Account? = nil) throws(Errno) {
         if (try? LocalStream(connectingTo: path)) != nil { throw .addressInUse }
         let socket = try FileDescriptor.socket(family: AF_UNIX, type: SOCK_STREAM)
         // Moved to its place when its mode is set: nobody can connect before.
@@ -137,12 +140,32 @@ public struct LocalListener: ~Copyable, Sendable {
         unsafe unlink(draft)
         try check(unsafe clinux_bind_unix(socket.rawValue, draft))
         try check(unsafe chmod(draft, 0o660))
+        if let account {
+            try check(unsafe clinux_give_socket(draft, account.user, account.group))
+        }
         try check(listen(socket.rawValue, 64))
         try check(unsafe stat(draft, &status))
         try check(unsafe rename(draft, path))
         descriptor = socket
         group = status.st_gid
+        isInherited = false
         self.path = path
+    }
+
+    /// A socket that a service manager has bound, at a path that stays the manager's.
+    public init(adopting descriptor: consuming FileDescriptor) throws(Errno) {
+        var name = [UInt8](repeating: 0, count: 128)
+        // Safe: writes at most `count` octets to the array, which is lent for the call.
+        let length = unsafe name.withUnsafeMutableBytes { room in
+            unsafe clinux_unix_path(descriptor.rawValue, room.baseAddress, room.count)
+        }
+        try check(listen(descriptor.rawValue, 64))
+        path = String(decoding: name.prefix(length), as: UTF8.self)
+        var status = stat()
+        // Safe: NUL-terminated for the call, which writes one struct of ours.
+        group = unsafe stat(path, &status) == 0 ? status.st_gid : getegid()
+        isInherited = true
+        self.descriptor = descriptor
     }
 
     /// The next connection that waits, or nil.
@@ -164,6 +187,6 @@ public struct LocalListener: ~Copyable, Sendable {
 
     deinit {
         // Safe: NUL-terminated for the call.
-        unsafe unlink(path)
+        if !isInherited { unsafe unlink(path) }
     }
 }

@@ -166,6 +166,9 @@ public struct StreamListener: ~Copyable, Sendable {
         try StreamListener(sharing: descriptor.duplicate())
     }
 
+    /// Lets go of the socket without closing it, and gives its number: somebody else owns it.
+    public consuming func abandon() -> Int32 { descriptor.abandon() }
+
     /// Whether there is one.
     public var isOpen: Bool { descriptor.isOpen }
 

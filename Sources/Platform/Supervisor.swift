@@ -38,18 +38,33 @@ public enum Supervisor {
 
     /// Takes over what the manager has opened for us; to be called once, before anything is opened.
     ///
-    /// The environment is cleared, so that a child takes nothing over. Sockets other than TCP and
-    /// UDP over IP are closed.
+    /// The environment is cleared, so that a child takes nothing over. Throws where a descriptor that
+    /// was announced is not there.
     public static func adoptSockets() throws(Errno) -> FixedArray<InheritedSocket> {
         let count = inheritedCount
+        let names = (environment("LISTEN_FDNAMES") ?? "")
+            .split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
             // Safe: NUL-terminated for the call. No other thread reads the environment so early.
             _ = unsafe unsetenv(name)
         }
         for number in 0..<count { try check(clinux_make_ours(3 + Int32(number))) }
         return FixedArray(count: count) { number in
-            InheritedSocket(adopting: FileDescriptor(adopting: 3 + Int32(number)))
+            InheritedSocket(
+                adopting: FileDescriptor(adopting: 3 + Int32(number)),
+                named: number < names.count ? names[number] : ""
+            )
         }
+    }
+
+    /// How often the manager wants to be told that we are well, in nanoseconds; nil: never. It is
+    /// told twice in the time after which it would end us (sd_watchdog_enabled(3)).
+    public static var watchdogInterval: UInt64? {
+        if let process = environment("WATCHDOG_PID"), Int32(process) != getpid() { return nil }
+        guard let text = environment("WATCHDOG_USEC"), let limit = UInt64(text),
+            (1...(1 << 50)).contains(limit)
+        else { return nil }
+        return limit * 1000 / 2
     }
 
     private static func environment(_ name: String) -> String? {
@@ -65,28 +80,31 @@ public enum InheritedSocket: ~Copyable, Sendable {
     case datagram(FileDescriptor)
     /// A bound TCP socket, listening or about to.
     case stream(FileDescriptor)
-    /// Something that is of no use here, or has been taken out already.
+    /// A bound TCP socket that the manager calls `metrics`.
+    case metrics(FileDescriptor)
+    /// A bound Unix stream socket, listening or about to.
+    case local(FileDescriptor)
+    /// Something that is of no use here.
     case other
+    /// It has been taken out.
+    case taken
 
-    init(adopting descriptor: consuming FileDescriptor) {
+    init(adopting descriptor: consuming FileDescriptor, named name: String) {
         let domain = clinux_get_option(descriptor.rawValue, SOL_SOCKET, SO_DOMAIN)
         let type = clinux_get_option(descriptor.rawValue, SOL_SOCKET, SO_TYPE)
-        if domain == AF_INET || domain == AF_INET6 {
-            if type == Int32(SOCK_DGRAM.rawValue) {
-                self = .datagram(descriptor)
-                return
-            }
-            if type == Int32(SOCK_STREAM.rawValue) {
-                self = .stream(descriptor)
-                return
-            }
+        switch (domain, type) {
+        case (AF_INET, Int32(SOCK_DGRAM.rawValue)), (AF_INET6, Int32(SOCK_DGRAM.rawValue)):
+            self = .datagram(descriptor)
+        case (AF_INET, Int32(SOCK_STREAM.rawValue)), (AF_INET6, Int32(SOCK_STREAM.rawValue)):
+            self = name == "metrics" ? .metrics(descriptor) : .stream(descriptor)
+        case (AF_UNIX, Int32(SOCK_STREAM.rawValue)): self = .local(descriptor)
+        default: self = .other
         }
-        self = .other
     }
 
-    /// Takes the socket out, and leaves `other`.
+    /// Takes the socket out, and leaves `taken`.
     public mutating func take() -> InheritedSocket {
-        var taken = InheritedSocket.other
+        var taken = InheritedSocket.taken
         swap(&taken, &self)
         return taken
     }

@@ -55,7 +55,11 @@ public struct PolicyLoader {
         do throws(FileError) {
             return try File.octets(at: path)
         } catch {
-            throw IncludeError(reason: "\(error.error)")
+            // Whoever started the daemon may read it, and not the user that it has become.
+            let whom =
+                error.error == .permissionDenied
+                ? ", for the user \(LocalPeer.name(ofUser: LocalPeer.ownUser))" : ""
+            throw IncludeError(reason: "\(error.error)\(whom)")
         }
     }
 
@@ -171,8 +175,23 @@ public struct PolicyLoader {
         settings.staleSeconds = configuration.cache.staleFor
         settings.blocksBypass = configuration.blocksBypass
         settings.forwardsTestNames = configuration.upstreams != nil
+        settings.limits = Policy.Limits(configuration.limits)
         settings.version = Array((configuration.chaos.version ?? "").utf8)
         settings.identity = Array((configuration.chaos.id ?? "").utf8)
         return settings
+    }
+}
+
+extension Policy.Limits {
+    /// The limits that a configuration says, those that each client has.
+    init(_ configured: Configuration.Limits) {
+        self.init()
+        queries = configured.queries
+        burst = configured.burst
+        waiting = configured.waiting
+        connectionsPerClient = configured.connectionsPerClient
+        ipv4Prefix = configured.ipv4Prefix
+        ipv6Prefix = configured.ipv6Prefix
+        exempt = configured.exempt
     }
 }

@@ -91,21 +91,22 @@ struct CacheEntry {
     /// The entry that begins at `start`.
     init(_ octets: Span<UInt8>, at start: Int) {
         self.start = start
-        size = Int(octets.uint32(at: start))
-        answerCount = octets.uint16(at: start + 4)
-        authorityCount = octets.uint16(at: start + 6)
-        storedAt = octets.word(at: start + 16)
-        lifetime = octets.uint32(at: start + 24)
-        flags = Flags(rawValue: octets[start + 28])
-        code = ResponseCode(rawValue: UInt16(octets[start + 29]))
-        additionalCount = octets.uint16(at: start + 36)
-        error = ExtendedError(rawValue: octets.uint16(at: start + 38))
-        scope = octets[start + 43]
-        frequency = octets[start + 42]
-        retryAt = octets.uint32(at: start + 44)
-        let name = CacheEntry.padded(Int(octets[start + 31]))
-        let bodyStart = start + CacheEntry.headerSize + name
-        body = bodyStart..<(bodyStart + Int(octets.uint16(at: start + 40)))
+        let header = octets.extracting(start..<(start &+ CacheEntry.headerSize))
+        size = Int(header.uint32(at: 0))
+        answerCount = header.uint16(at: 4)
+        authorityCount = header.uint16(at: 6)
+        storedAt = header.word(at: 16)
+        lifetime = header.uint32(at: 24)
+        flags = Flags(rawValue: header[28])
+        code = ResponseCode(rawValue: UInt16(header[29]))
+        additionalCount = header.uint16(at: 36)
+        error = ExtendedError(rawValue: header.uint16(at: 38))
+        scope = header[43]
+        frequency = header[42]
+        retryAt = header.uint32(at: 44)
+        let name = CacheEntry.padded(Int(header[31]))
+        let bodyStart = start &+ CacheEntry.headerSize &+ name
+        body = bodyStart..<(bodyStart &+ Int(header.uint16(at: 40)))
     }
 
     /// Whether the entry at `start` is the one for a question.
@@ -115,12 +116,13 @@ struct CacheEntry {
         key: CacheKey,
         name: borrowing FoldedName
     ) -> Bool {
-        octets.uint16(at: start + 32) == key.type.rawValue
-            && octets.uint16(at: start + 34) == key.class.rawValue
-            && octets[start + 30] == key.variant.rawValue
-            && octets.word(at: start + 48) == key.partition
-            && Int(octets[start + 31]) == name.count
-            && name.matches(octets, at: start + headerSize, fromLabel: 0)
+        let header = octets.extracting(start..<(start &+ headerSize))
+        return header.uint16(at: 32) == key.type.rawValue
+            && header.uint16(at: 34) == key.class.rawValue
+            && header[30] == key.variant.rawValue
+            && header.word(at: 48) == key.partition
+            && Int(header[31]) == name.count
+            && name.matches(octets, at: start &+ headerSize, fromLabel: 0)
     }
 
     /// What `compose` needs to know beside the body.

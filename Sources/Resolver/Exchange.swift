@@ -107,12 +107,15 @@ struct Exchange {
                 : .datagram(upstream: Int(upstream), socket: Int(socket))
         }
 
-        /// An octet of the folded name as this attempt writes it.
+        /// Eight octets of the folded name, from a multiple of eight on, as this attempt writes them.
         @inline(__always)
-        func spelled(_ octet: UInt8, at index: Int) -> UInt8 {
-            let isLetter = octet &- 0x61 < 26
-            let isCapital = capitals &>> UInt64(index & 63) & 1 == 1
-            return isLetter && isCapital ? octet & 0xDF : octet
+        func spelled(_ word: UInt64, at index: Int) -> UInt64 {
+            let ones: UInt64 = 0x0101_0101_0101_0101
+            let bits = capitals &>> UInt64(index & 63) & 0xFF
+            // Bit i of eight becomes the top bit of octet i.
+            let isCapital = (bits &* ones & 0x8040_2010_0804_0201) &+ (0x7F &* ones)
+            let isLetter = word.octets(from: UInt8(ascii: "a"), through: UInt8(ascii: "z"))
+            return word & ~((isLetter & isCapital) &>> 2)
         }
     }
 }

@@ -40,8 +40,12 @@ extension Forwarder {
         )
         header.write(to: &message)
         let name = exchanges.name(of: exchange)
-        for index in name.indices {
-            message[Header.size + index] = attempt.spelled(name[index], at: index)
+        var index = 0
+        // A whole word at a time: what is behind the name is overwritten by what follows it.
+        while index < name.count {
+            let word = name.paddedWord(at: index)
+            message.store(word: attempt.spelled(word, at: index), at: Header.size + index)
+            index &+= 8
         }
         var end = Header.size + name.count
         message.store(key.type.rawValue, at: end)
@@ -130,18 +134,27 @@ extension Forwarder {
             return Match(attempt: found, hasQuestion: false, isExact: false)
         }
         let key = exchanges[found.exchange].key
-        guard header.questionCount == 1,
-            let end = try? scratch.read(from: message, at: Header.size),
-            end + 4 <= message.count, message.uint16(at: end) == key.type.rawValue,
-            message.uint16(at: end + 2) == key.class.rawValue,
-            scratch.octets.hasSameOctets(as: exchanges.name(of: found.exchange))
+        let end = Header.size + exchanges[found.exchange].nameSize
+        guard header.questionCount == 1, end + 4 <= message.count,
+            message.uint16(at: end) == key.type.rawValue,
+            message.uint16(at: end + 2) == key.class.rawValue
         else { return mismatch() }
         let attempt = exchanges[attempt: found]
-        return Match(
-            attempt: found,
-            hasQuestion: true,
-            isExact: isSpelled(message, at: Header.size, as: attempt, of: found.exchange)
-        )
+        let isExact = isSpelled(message, at: Header.size, as: attempt, of: found.exchange)
+        guard isExact || isSpelled(message, at: Header.size, inAnyCaseAs: found.exchange) else {
+            return mismatch()
+        }
+        return Match(attempt: found, hasQuestion: true, isExact: isExact)
+    }
+
+    /// Whether the name at `offset` of a message is an exchange's, whatever its letters' case.
+    private mutating func isSpelled(
+        _ message: Span<UInt8>,
+        at offset: Int,
+        inAnyCaseAs exchange: Int
+    ) -> Bool {
+        (try? scratch.read(from: message, at: offset)) != nil
+            && scratch.octets.hasSameOctets(as: exchanges.name(of: exchange))
     }
 
     private mutating func mismatch() -> Match? {

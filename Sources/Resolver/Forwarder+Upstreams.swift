@@ -104,9 +104,14 @@ extension Forwarder {
     ) -> Bool {
         let name = exchanges.name(of: exchange)
         guard offset + name.count <= message.count else { return false }
-        for index in name.indices
-        where message[offset + index] != attempt.spelled(name[index], at: index) {
-            return false
+        let spelled = message.extracting(offset..<(offset + name.count))
+        var index = 0
+        while index < name.count {
+            let word = name.paddedWord(at: index)
+            guard spelled.paddedWord(at: index) == attempt.spelled(word, at: index) else {
+                return false
+            }
+            index &+= 8
         }
         return true
     }

@@ -86,7 +86,7 @@ struct Forwarder: ~Copyable {
     }
 
     /// What became of a query that was to wait.
-    enum Joining {
+    enum Joining: Equatable {
         case waits
         /// There is no room for one more.
         case full

@@ -44,6 +44,34 @@ extension Policy {
         return number == 0 ? nil : views[number - 1]
     }
 
+    /// A client that has a view, or the base where none is named, from and at the given addresses or
+    /// such as the view selects; nil where nobody was found who has it.
+    public func client(
+        of view: String?,
+        from address: IPAddress? = nil,
+        at localAddress: IPAddress? = nil,
+        over transport: Transport = .udp
+    ) -> Client? {
+        let common = ["127.0.0.1", "::1", "192.0.2.1", "2001:db8::1", "10.255.255.254"]
+            .compactMap { IPAddress(scanning: $0) }
+        let wanted = views.first { $0.name == view }
+        // A narrower network may belong to another view, and takes its clients away.
+        let known = wanted?.clients.flatMap { [$0.address, $0.lastAddress] } ?? []
+        let locals = wanted?.addresses ?? []
+        for local in localAddress.map({ [$0] }) ?? (locals.isEmpty ? common : locals) {
+            for address in address.map({ [$0] }) ?? (known.isEmpty ? common : known) {
+                let client = Client(
+                    address: address,
+                    localAddress: local,
+                    transport: transport,
+                    returnPath: Client.ReturnPath(0, 0)
+                )
+                if self.view(of: client)?.name == view { return client }
+            }
+        }
+        return nil
+    }
+
     /// What has become of the files' names since another policy, in all views; nil where layers or
     /// views are others. Complexity: O(names).
     public func differences(from old: Policy) -> ZoneDifferences? {

@@ -84,6 +84,11 @@ public final class Policy: Sendable {
             self.base = base
             self.views = views
         }
+
+        /// Whether a layer is one of these.
+        func contains(_ layer: Layer) -> Bool {
+            layer === base || views.values.contains { $0 === layer }
+        }
     }
 
     /// Counts policies; the serial of synthesized SOA records.
@@ -126,6 +131,8 @@ public final class Policy: Sendable {
         public var blocksBypass = true
         /// Whether `test.` goes upstream: upstreams that somebody chose may know such names.
         public var forwardsTestNames = false
+        /// How much one client may ask for.
+        public var limits = Limits()
 
         /// The defaults.
         public init() {}
@@ -180,6 +187,9 @@ public final class Policy: Sendable {
             self.identity = identity
             self.anchors = anchors
         }
+
+        /// `192.0.2.1:53`, `[2001:db8::1]:53`.
+        public var text: String { address.isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
     }
 }
 

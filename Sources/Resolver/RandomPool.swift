@@ -11,6 +11,14 @@ public struct RandomPool: ~Copyable {
         self.fill = fill
     }
 
+    /// A pool that the system fills.
+    public static var system: RandomPool {
+        RandomPool { words in
+            var random = SystemRandomNumberGenerator()
+            for index in words.indices { words[index] = random.next() }
+        }
+    }
+
     /// 64 random bits.
     public mutating func word() -> UInt64 {
         if next == words.count {

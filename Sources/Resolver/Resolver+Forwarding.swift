@@ -56,11 +56,31 @@ extension Resolver {
         guard !waiter.acceptsStale else {
             return fail("no upstream gave an answer", &response, &writer, question)
         }
+        let address = waiter.client.address
+        let key = limiter.key(of: address)
+        guard limiter.beginWaiting(key, from: address, at: now) else {
+            counts.tooManyWaiting &+= 1
+            return fail(
+                "too many queries of this client wait for an answer",
+                &response,
+                &writer,
+                question
+            )
+        }
         var waiter = waiter
+        waiter.key = key
         waiter.exchanges += 1
         var asked = asked
         asked.hasStale = hasStale
-        switch forwarder.wait(for: target, asked, waiter: waiter, question: question, at: now) {
+        let joining = forwarder.wait(
+            for: target,
+            asked,
+            waiter: waiter,
+            question: question,
+            at: now
+        )
+        if joining != .waits { limiter.endWaiting(key) }
+        switch joining {
         case .waits:
             if waiter.exchanges == 1 { counts.waited &+= 1 }
             return .wait

@@ -10,7 +10,7 @@ extension Resolver {
         _ response: inout Response,
         _ writer: inout MessageWriter
     ) -> Step {
-        let special = SpecialName(target, type: query.type, settings: policy.settings)
+        let special = SpecialName(target, type: query.type, policy: policy)
         // Who says where such names are to be asked means it.
         if special != .none, case .group = policy.forwardRules.match(target) { return .pass }
         switch special {

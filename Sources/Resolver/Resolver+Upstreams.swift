@@ -114,7 +114,11 @@ extension Resolver {
     /// When `expire` is next due, or nil while nothing waits.
     public var nextDeadline: Instant? { forwarder.nextDeadline }
 
-    /// Takes the next finished reply: its client, and how many octets stand in `reply`.
+    /// How many clients wait for their answer.
+    public var waitingCount: Int { forwarder.waiters.count }
+
+    /// Takes the next finished reply: its client, and how many octets stand in `reply`; none where a
+    /// policy has the client get no answer.
     ///
     /// To be drained after each batch of `receive`, `pathFailed`, `expire` and `adopt`, and
     /// `nextSend` after it, until neither has anything. `reply` must have
@@ -127,13 +131,18 @@ extension Resolver {
         while true {
             var octets = question.mutableSpan
             guard let waiter = forwarder.waiters.nextReady(question: &octets) else { return nil }
+            limiter.endWaiting(waiter.key)
             let asked = question.span.extracting(0..<waiter.query.questionSize)
             guard (try? target.read(from: asked, at: 0)) != nil else { continue }
             let disposition = respond(to: waiter, question: asked, at: now, into: &reply)
             if log.interval > 0 { note(disposition, of: waiter, asked, reply.span, at: now) }
-            guard case .respond(let count) = disposition else { continue }
-            latencies.add(from: waiter.arrivedAt, to: now)
-            return (waiter.client, count)
+            switch disposition {
+            case .respond(let count):
+                latencies.add(from: waiter.arrivedAt, to: now)
+                return (waiter.client, count)
+            case .drop: return (waiter.client, 0)
+            case .wait: continue
+            }
         }
     }
 
@@ -154,7 +163,7 @@ extension Resolver {
                 response,
                 name: scratch,
                 key: key,
-                settings: policy.settings,
+                policy: policy,
                 into: &message,
                 end: &end
             )

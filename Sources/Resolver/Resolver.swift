@@ -20,6 +20,7 @@ public struct Resolver: ~Copyable {
     /// What the client at hand sees of `layers`.
     var sight = Horizon.Sight()
     let cache: Cache
+    var limiter: ClientLimiter
     var forwarder: Forwarder
     var upstreamAnswer = UpstreamAnswer()
     /// The name that the answer at hand has come to: the question's, then each alias's target.
@@ -38,12 +39,19 @@ public struct Resolver: ~Copyable {
     /// The cache has something for the name at hand, but past its TTL.
     var hasStale = false
 
-    /// A resolver under a policy; its cache may be shared, its random numbers are its own.
-    public init(policy: Policy, cache: Cache, random: consuming RandomPool) {
+    /// A resolver under a policy; its cache and its table of clients may be shared, its random
+    /// numbers are its own. The policy's limits need a table.
+    public init(
+        policy: Policy,
+        cache: Cache,
+        clients: ClientTable = .unused,
+        random: consuming RandomPool
+    ) {
         self.policy = policy
         layers = policy.horizon.layers
         horizon = policy.horizon
         self.cache = cache
+        limiter = ClientLimiter(policy.limits, in: clients)
         forwarder = Forwarder(random: random)
         forwarder.adopt(policy, at: Instant(nanoseconds: 0))
     }
@@ -55,6 +63,7 @@ public struct Resolver: ~Copyable {
         self.policy = policy
         layers = policy.horizon.layers
         horizon = policy.horizon
+        limiter = limiter.adopting(policy.limits)
         forwarder.adopt(policy, at: now)
     }
 
@@ -85,9 +94,12 @@ public struct Resolver: ~Copyable {
         into reply: inout MutableSpan<UInt8>
     ) -> Disposition {
         counts.queries &+= 1
+        if client.transport == .udp, !limiter.answers(client.address, at: now) {
+            return curb(message, from: client, at: now, into: &reply)
+        }
         switch Query.parse(message, over: client.transport, name: &target) {
         case .drop:
-            counts.dropped &+= 1
+            counts.ignored &+= 1
             return .drop
         case .error(let code, let query, let echoesQuestion):
             counts.malformed &+= 1
@@ -116,6 +128,25 @@ public struct Resolver: ~Copyable {
         }
     }
 
+    /// A client has sent too many queries over UDP: it is told to come over TCP, where its address is
+    /// no forgery, or not answered at all.
+    private mutating func curb(
+        _ message: Span<UInt8>,
+        from client: Client,
+        at now: Instant,
+        into reply: inout MutableSpan<UInt8>
+    ) -> Disposition {
+        guard limiter.truncates(client.address, at: now),
+            case .query(let query) = Query.parse(message, over: .udp, name: &target)
+        else {
+            counts.overRateDropped &+= 1
+            return .drop
+        }
+        counts.overRateTruncated &+= 1
+        let question = message.extracting(Header.size..<(Header.size + query.questionSize))
+        return refuse(query, question, .noError, nil, isTruncated: true, into: &reply)
+    }
+
     func isServed(_ client: Client) -> Bool {
         for prefix in policy.allowed where prefix.contains(client.address) { return true }
         return false
@@ -127,6 +158,7 @@ public struct Resolver: ~Copyable {
         _ question: Span<UInt8>,
         _ code: ResponseCode,
         _ error: ExtendedError?,
+        isTruncated: Bool = false,
         into reply: inout MutableSpan<UInt8>
     ) -> Disposition {
         var writer = MessageWriter(&reply, count: Header.size, limit: query.limit)
@@ -134,6 +166,7 @@ public struct Resolver: ~Copyable {
         var response = Response()
         response.code = code
         response.error = error
+        response.isTruncated = isTruncated
         explanation.clear()
         return .respond(
             response.finish(

@@ -14,7 +14,7 @@ enum SpecialName {
     /// `localhost`: the loopback addresses.
     case loopback
 
-    init(_ name: borrowing FoldedName, type: RecordType, settings: borrowing Policy.Settings) {
+    init(_ name: borrowing FoldedName, type: RecordType, policy: Policy) {
         let last = name.labelCount - 1
         guard last >= 0 else {
             self = .none
@@ -23,11 +23,11 @@ enum SpecialName {
         switch name.octets[name.start(ofLabel: last)] {
         case 3 where name.hasLabel("net", at: last):
             self =
-                settings.blocksBypass && name.labelCount == 2
+                policy.settings.blocksBypass && name.labelCount == 2
                     && name.hasLabel("use-application-dns", at: 0) ? .nxDomain : .none
         case 3 where name.hasLabel("com", at: last):
             self =
-                settings.blocksBypass && name.labelCount == 3
+                policy.settings.blocksBypass && name.labelCount == 3
                     && name.hasLabel("icloud", at: 1)
                     && (name.hasLabel("mask", at: 0) || name.hasLabel("mask-h2", at: 0))
                 ? .nxDomain : .none
@@ -36,7 +36,7 @@ enum SpecialName {
             // Whether a private reverse zone is signed is for the public zone above it to say.
             if type == .ds, self == .nxDomain, SpecialName.isTopOfReverseZone(name) { self = .none }
         case 4 where name.hasLabel("test", at: last):
-            self = settings.forwardsTestNames ? .none : .nxDomain
+            self = policy.settings.forwardsTestNames ? .none : .nxDomain
         case 5 where name.hasLabel("local", at: last) || name.hasLabel("onion", at: last):
             self = .nxDomain
         case 7 where name.hasLabel("invalid", at: last):

@@ -14,8 +14,10 @@ public struct ResolverStatistics: Sendable, Equatable {
     public var malformed: UInt64 = 0
     /// Answered SERVFAIL.
     public var failed: UInt64 = 0
-    /// Not answered: responses, fragments, and names whose policy is to drop.
+    /// Not answered: names whose policy is to drop.
     public var dropped: UInt64 = 0
+    /// Not answered: responses, and what is too short to be a query.
+    public var ignored: UInt64 = 0
     /// Queries sent upstream.
     public var upstreamQueries: UInt64 = 0
     /// Upstream messages that matched nothing.
@@ -30,6 +32,12 @@ public struct ResolverStatistics: Sendable, Equatable {
     public var stale: UInt64 = 0
     /// Answers that were fetched anew before their TTL was over.
     public var prefetched: UInt64 = 0
+    /// Queries of clients that ask too much, answered with TC alone.
+    public var overRateTruncated: UInt64 = 0
+    /// Queries of clients that ask too much, not answered.
+    public var overRateDropped: UInt64 = 0
+    /// Queries answered SERVFAIL because too many of the client's wait.
+    public var tooManyWaiting: UInt64 = 0
 
     /// Answered for names that never leave the machine.
     public var special: UInt64 = 0
@@ -46,7 +54,7 @@ public struct ResolverStatistics: Sendable, Equatable {
         [
             \.queries, \.overridden, \.cacheHits, \.waited, \.refused, \.malformed, \.failed,
             \.dropped, \.upstreamQueries, \.mismatches, \.doubtful, \.shed, \.loops, \.stale,
-            \.prefetched, \.special,
+            \.prefetched, \.special, \.ignored, \.overRateTruncated, \.overRateDropped, \.tooManyWaiting,
         ]
     }
 }

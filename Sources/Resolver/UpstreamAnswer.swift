@@ -30,7 +30,7 @@ struct UpstreamAnswer: ~Copyable {
         _ message: Span<UInt8>,
         name: borrowing FoldedName,
         key: CacheKey,
-        settings: borrowing Policy.Settings,
+        policy: Policy,
         into store: inout OctetStore,
         end: inout Int
     ) throws(Rejection) -> CacheEntry.Description {
@@ -44,7 +44,7 @@ struct UpstreamAnswer: ~Copyable {
         guard let header = Header(parsing: message) else { throw .malformed }
         var description = CacheEntry.Description()
         description.code = header.flags.responseCode
-        description.lifetime = settings.maximumTTL
+        description.lifetime = policy.settings.maximumTTL
         if header.flags.isAuthenticData { description.flags.insert(.isAuthenticData) }
         var chain = Chain()
         var authority = Authority()
@@ -58,7 +58,7 @@ struct UpstreamAnswer: ~Copyable {
                 start..<answerEnd,
                 name: name,
                 key: key,
-                settings: settings,
+                policy: policy,
                 lifetime: &description.lifetime,
                 writer: &writer
             )
@@ -66,14 +66,14 @@ struct UpstreamAnswer: ~Copyable {
                 message,
                 answerEnd..<authorityEnd,
                 key: key,
-                settings: settings,
+                policy: policy,
                 writer: &writer
             )
             description.additionalCount = appendAdditional(
                 message,
                 authorityEnd..<messageEnd,
                 key: key,
-                settings: settings,
+                policy: policy,
                 writer: &writer
             )
         } catch {
@@ -84,11 +84,11 @@ struct UpstreamAnswer: ~Copyable {
         description.authorityCount = authority.count
         if chain.links > 0 { description.flags.insert(.hasAliases) }
         if !chain.isComplete || description.code != .noError {
-            let negativeTTL = authority.negativeTTL ?? settings.negativeTTL
+            let negativeTTL = authority.negativeTTL ?? policy.settings.negativeTTL
             description.lifetime = min(
                 description.lifetime,
                 negativeTTL,
-                settings.maximumNegativeTTL
+                policy.settings.maximumNegativeTTL
             )
         }
         if !chain.isComplete, description.code == .noError, authority.negativeTTL == nil {
@@ -115,6 +115,10 @@ struct UpstreamAnswer: ~Copyable {
 
     // MARK: Answer
 
+    /// So many signatures of one link are kept, an alias's and its DNAME's among them: no zone has
+    /// as many, and to check them all is what an attacker wants of validators (CVE-2023-50387).
+    private static let mostSignatures = 8
+
     private struct Chain {
         var count: UInt16 = 0
         var links = 0
@@ -127,7 +131,7 @@ struct UpstreamAnswer: ~Copyable {
         _ section: Range<Int>,
         name: borrowing FoldedName,
         key: CacheKey,
-        settings: borrowing Policy.Settings,
+        policy: Policy,
         lifetime: inout UInt32,
         writer: inout MessageWriter
     ) throws(WireError) -> Chain {
@@ -135,15 +139,30 @@ struct UpstreamAnswer: ~Copyable {
         current.assign(name)
         while chain.links < UpstreamAnswer.mostLinks {
             var alias = -1
+            var signatures = 0
             var position = section.lowerBound
             while position < section.upperBound {
                 let record = try ResourceRecord(parsing: message, at: position)
                 position = record.end
                 guard record.class == key.class else { continue }
-                let place = try place(of: record, in: message, key: key)
+                let place = try place(
+                    of: record,
+                    in: message,
+                    key: key,
+                    isFirst: chain.links == 0
+                )
                 if place == .none { continue }
-                let ttl = sane(record.ttl, settings)
-                try writer.appendRecord(record, of: message, ttl: ttl)
+                if record.type == .rrsig, place == .beside {
+                    signatures += 1
+                    if signatures > UpstreamAnswer.mostSignatures { continue }
+                }
+                let ttl = sane(record.ttl, policy)
+                try writer.appendRecord(
+                    record,
+                    of: message,
+                    ttl: ttl,
+                    ownerAt: chain.links == 0 && place != .beside ? Header.size : nil
+                )
                 chain.count &+= 1
                 lifetime = min(lifetime, ttl)
                 if place == .alias { alias = record.rdata }
@@ -167,10 +186,15 @@ struct UpstreamAnswer: ~Copyable {
     private mutating func place(
         of record: ResourceRecord,
         in message: Span<UInt8>,
-        key: CacheKey
+        key: CacheKey,
+        isFirst: Bool
     ) throws(WireError) -> Place {
-        _ = try owner.readCompressed(from: message, at: record.owner)
-        if owner.count == current.count, owner.octets.hasSameOctets(as: current.octets) {
+        // Most owners are a pointer to the question, which has been found to be the right one.
+        let isQuestion = isFirst && message.uint16(at: record.owner) == 0xC000 | UInt16(Header.size)
+        if !isQuestion { _ = try owner.readCompressed(from: message, at: record.owner) }
+        if isQuestion
+            || owner.count == current.count && owner.octets.hasSameOctets(as: current.octets)
+        {
             if record.type == key.type || key.type == .any { return .answer }
             if record.type == .cname { return .alias }
             return record.type == .rrsig && key.variant.wantsDNSSEC ? .beside : .none
@@ -196,7 +220,7 @@ struct UpstreamAnswer: ~Copyable {
         _ message: Span<UInt8>,
         _ section: Range<Int>,
         key: CacheKey,
-        settings: borrowing Policy.Settings,
+        policy: Policy,
         writer: inout MessageWriter
     ) throws(WireError) -> Authority {
         var authority = Authority()
@@ -205,12 +229,12 @@ struct UpstreamAnswer: ~Copyable {
             let record = try ResourceRecord(parsing: message, at: position)
             position = record.end
             guard isKept(record, key: key) else { continue }
-            var ttl = sane(record.ttl, settings)
+            var ttl = sane(record.ttl, policy)
             if record.type == .soa {
                 guard record.end - record.rdata >= 22 else {
                     throw WireError(.badRData, at: record.rdata)
                 }
-                ttl = min(ttl, sane(message.uint32(at: record.end - 4), settings))
+                ttl = min(ttl, sane(message.uint32(at: record.end - 4), policy))
                 authority.negativeTTL = ttl
             }
             if record.type == .ns { authority.hasReferral = true }
@@ -225,7 +249,7 @@ struct UpstreamAnswer: ~Copyable {
         _ message: Span<UInt8>,
         _ section: Range<Int>,
         key: CacheKey,
-        settings: borrowing Policy.Settings,
+        policy: Policy,
         writer: inout MessageWriter
     ) -> UInt16 {
         var count: UInt16 = 0
@@ -238,7 +262,7 @@ struct UpstreamAnswer: ~Copyable {
                 guard isKept(record, key: key), record.type != .opt, record.type != .tsig else {
                     continue
                 }
-                try writer.appendRecord(record, of: message, ttl: sane(record.ttl, settings))
+                try writer.appendRecord(record, of: message, ttl: sane(record.ttl, policy))
                 count &+= 1
             } catch {
                 writer.rewind(to: mark)
@@ -258,8 +282,8 @@ struct UpstreamAnswer: ~Copyable {
     }
 
     /// A TTL with the top bit set counts as 0 (RFC 2181, 8), and 0 is never raised.
-    private func sane(_ ttl: UInt32, _ settings: borrowing Policy.Settings) -> UInt32 {
+    private func sane(_ ttl: UInt32, _ policy: Policy) -> UInt32 {
         guard ttl > 0, ttl <= 0x7FFF_FFFF else { return 0 }
-        return min(max(ttl, settings.minimumTTL), settings.maximumTTL)
+        return min(max(ttl, policy.settings.minimumTTL), policy.settings.maximumTTL)
     }
 }

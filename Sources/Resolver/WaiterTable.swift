@@ -11,6 +11,8 @@ struct Waiter {
     var exchanges: UInt8 = 0
     /// It waits no longer for fresh data: what is past its TTL will do, or else a failure.
     var acceptsStale = false
+    /// What it counts for while it waits.
+    var key = ClientKey.none
     var next: Int32 = -1
 }
 
@@ -37,6 +39,9 @@ struct WaiterTable: ~Copyable {
         waiters.reserveCapacity(WaiterTable.capacity)
         free.reserveCapacity(WaiterTable.capacity)
     }
+
+    /// How many wait, or are ready and were not taken yet.
+    var count: Int { waiters.count - free.count }
 
     var isFull: Bool { free.isEmpty && waiters.count == WaiterTable.capacity }
 

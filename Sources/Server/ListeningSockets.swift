@@ -6,6 +6,8 @@ public import Platform
 public struct ListeningSockets: ~Copyable {
     /// The addresses that are served, over UDP and TCP, with the ports that they really have.
     public private(set) var addresses: [SocketAddress] = []
+    /// Those that were inherited for UDP alone: an answer that is too long for it cannot be had.
+    public private(set) var datagramsOnly: [SocketAddress] = []
     var workers: FixedArray<WorkerSockets>
 
     /// Binds UDP and TCP sockets to `addresses`, one of each for every worker.
@@ -68,7 +70,8 @@ public struct ListeningSockets: ~Copyable {
                     for worker in workers.indices {
                         workers[worker].datagrams[index] = UDPListener(
                             socket: try socket.duplicate(),
-                            address: address
+                            address: address,
+                            countsLosses: worker == 0
                         )
                     }
                     note(address)
@@ -82,12 +85,33 @@ public struct ListeningSockets: ~Copyable {
                         )
                     }
                     note(address)
-                case .other: break
+                // Not for queries.
+                default: break
                 }
             } catch {
                 throw ListenError(.any(ipv4: true, port: 0), .udp, error)
             }
         }
+        for address in served(over: .udp) where !served(over: .tcp).contains(address) {
+            datagramsOnly.append(address)
+        }
+    }
+
+    private func served(over transport: ListenError.Transport) -> [SocketAddress] {
+        var found: [SocketAddress] = []
+        guard workers.count > 0 else { return found }
+        switch transport {
+        case .udp:
+            for index in workers[0].datagrams.indices
+            where workers[0].datagrams[index].socket.isOpen {
+                found.append(workers[0].datagrams[index].address)
+            }
+        case .tcp:
+            for index in workers[0].streams.indices where workers[0].streams[index].socket.isOpen {
+                found.append(workers[0].streams[index].address)
+            }
+        }
+        return found
     }
 
     private mutating func note(_ address: SocketAddress) {
@@ -147,6 +171,9 @@ struct UDPListener: ~Copyable {
     var socket: UDPSocket
     /// What the socket is bound to: the address that was asked, unless it is every address.
     let address: SocketAddress
+    /// Whether it is this worker that tells how many datagrams were lost: of those that share one
+    /// socket only the first does.
+    var countsLosses = true
 
     static var none: UDPListener { UDPListener(socket: .none, address: .any(ipv4: true, port: 0)) }
 }

@@ -13,6 +13,10 @@ public final class Server: Sendable {
     /// The queries that workers note for a log; see `logQueries`.
     public let queryFeed: QueryFeed
 
+    /// Signalled when `takeReachedLimits` has something.
+    public let limitFeed: LimitFeed
+
+    private let clients: ClientTable
     private let seats: [Seat]
     private let exchanges: [QueryExchange]
     private let threads: Mutex<FixedArray<Thread?>>
@@ -31,6 +35,11 @@ public final class Server: Sendable {
         var sockets = sockets
         let addresses = sockets.addresses
         let count = sockets.workers.count
+        let limitFeed = try LimitFeed()
+        var random = Random()
+        let clients = ClientTable(seed: (random.next(), random.next())) {
+            limitFeed.wakeup.signal()
+        }
         var seats: [Seat] = []
         for index in 0..<count {
             seats.append(
@@ -38,6 +47,7 @@ public final class Server: Sendable {
                     listeningOn: sockets.workers[index].take(),
                     policy: policy,
                     cache: cache,
+                    clients: clients,
                     settings: settings,
                     workers: count
                 )
@@ -46,6 +56,8 @@ public final class Server: Sendable {
         let feed = try QueryFeed()
         let threads = try Server.start(seats)
         queryFeed = feed
+        self.limitFeed = limitFeed
+        self.clients = clients
         exchanges = seats.map { _ in QueryExchange(feed) }
         self.addresses = addresses
         self.seats = seats
@@ -86,6 +98,15 @@ public final class Server: Sendable {
         let report = try Report(workers: seats.count)
         for seat in seats { seat.add(to: report) }
         return report.wait(milliseconds: 1000)
+    }
+
+    /// Whether every worker turns its loop: all finish their turn within a second.
+    public var isAnswering: Bool { (try? report())?.workers == workers }
+
+    /// Takes the limits that clients have reached since the last call, each client once a minute.
+    public func takeReachedLimits() -> [ReachedLimit] {
+        limitFeed.wakeup.clear()
+        return clients.takeReached()
     }
 
     /// Lets the workers note one query in `interval` from now on; 0: none.
@@ -148,6 +169,7 @@ private final class Seat: Sendable {
         listeningOn sockets: consuming WorkerSockets,
         policy: Policy,
         cache: Cache,
+        clients: ClientTable,
         settings: Server.Settings,
         workers: Int
     ) throws(Errno) {
@@ -158,6 +180,7 @@ private final class Seat: Sendable {
                 listeningOn: sockets,
                 policy: policy,
                 cache: cache,
+                clients: clients,
                 settings: settings,
                 workers: workers,
                 mailbox: mailbox

@@ -3,10 +3,8 @@ public import Resolver
 extension Server {
     /// How a server is to work. The defaults suit an office.
     public struct Settings: Sendable {
-        /// How many TCP connections are open at a time, all workers together.
+        /// How many TCP connections are open at a time, each worker its part of them.
         public var connections = 1024
-        /// How many TCP connections one client has at a time, at each worker.
-        public var connectionsPerClient = 128
         /// After how many milliseconds a TCP connection is closed on which nothing happens and
         /// nothing is in flight (RFC 7766, 6.2.3).
         public var idleMilliseconds: UInt64 = 10_000

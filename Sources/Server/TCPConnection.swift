@@ -29,6 +29,8 @@ struct TCPConnection: ~Copyable {
     var hasBacklog = false
     /// Replies were added in this turn, and not yet written.
     var isDirty = false
+    /// Its client has asked too much over TCP: it is read again when the pause ends.
+    var isPaused = false
     /// How often the time ran out while something was in flight.
     var extensions: UInt8 = 0
 
@@ -37,9 +39,11 @@ struct TCPConnection: ~Copyable {
     /// How many queries may be in flight before the client's further ones are left unread.
     static var inFlightLimit: Int { 1024 }
 
-    /// Whether the client must first take replies before another of its queries is handled.
+    /// Whether the client must first take replies, or let time pass, before another of its queries is
+    /// handled.
     var isSaturated: Bool {
-        unsent.count > TCPConnection.unsentLimit || inFlight >= TCPConnection.inFlightLimit
+        isPaused || unsent.count > TCPConnection.unsentLimit
+            || inFlight >= TCPConnection.inFlightLimit
     }
 
     /// Writes what waits, as far as the client takes it.

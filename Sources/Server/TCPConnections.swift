@@ -5,10 +5,10 @@ import Resolver
 /// A worker's client connections: a fixed table of slots, and the order in which they fell idle.
 ///
 /// Invariants: a slot is free exactly when its socket is not open; the open ones are in `activity`;
-/// `clients` holds each open slot's client, so that counting them reads one run of memory.
+/// `keys` holds what each open slot's client counts for, as long as it is open.
 struct TCPConnections: ~Copyable {
     private var slots: FixedArray<TCPConnection>
-    private var clients: FixedArray<IPAddress>
+    private var keys: FixedArray<ClientKey>
     private var free: [Int32]
     /// When something useful last happened, a whole query read or all replies written.
     private var activity: ActivityOrder
@@ -18,19 +18,24 @@ struct TCPConnections: ~Copyable {
     /// Replies to what was read, until they are written with one call.
     private var outbox = OctetBuffer(capacity: TCPConnections.writeSize + 2 + 65_535)
 
-    let perClient: Int
+    /// What one client may have, counted over all workers.
+    var limiter: ClientLimiter
+    /// When connections of clients that ask too much are read again; nil: there are none.
+    private var pauseEnd: UInt64?
     let idleNanoseconds: UInt64
 
     private static var readSize: Int { 64 << 10 }
     private static var writeSize: Int { 64 << 10 }
+    /// How long a client that asks too much is not read, in nanoseconds.
+    private static var pause: UInt64 { 10_000_000 }
 
-    init(capacity: Int, perClient: Int, idleMilliseconds: UInt64) {
+    init(capacity: Int, limiter: ClientLimiter, idleMilliseconds: UInt64) {
         slots = FixedArray(count: capacity) { _ in TCPConnection() }
-        clients = FixedArray(count: capacity) { _ in IPAddress(high: 0, low: 0) }
+        keys = FixedArray(count: capacity) { _ in .none }
         activity = ActivityOrder(slots: capacity)
         free = (0..<Int32(capacity)).reversed()
         dirty.reserveCapacity(capacity)
-        self.perClient = perClient
+        self.limiter = limiter
         idleNanoseconds = idleMilliseconds * 1_000_000
     }
 
@@ -39,7 +44,9 @@ struct TCPConnections: ~Copyable {
 
     /// When the next connection may have to be closed.
     var nextDeadline: UInt64? {
-        activity.oldest.map { activity.time(of: $0) + idleNanoseconds }
+        let idle = activity.oldest.map { activity.time(of: $0) + idleNanoseconds }
+        guard let pauseEnd else { return idle }
+        return min(pauseEnd, idle ?? pauseEnd)
     }
 
     // MARK: Opening and closing
@@ -54,27 +61,29 @@ struct TCPConnections: ~Copyable {
         at now: Instant,
         counting statistics: inout Statistics
     ) -> Int? {
-        var count = 0
-        for index in clients.indices
-        where clients[index].low == client.low && clients[index].high == client.high {
-            count += 1
+        let key = limiter.key(of: client)
+        if !limiter.open(key) {
+            limiter.turnedAway(key, from: client, at: now)
+            guard displaceOldest(of: key, counting: &statistics), limiter.open(key) else {
+                return nil
+            }
         }
-        if count >= perClient {
-            guard displaceOldest(of: client, counting: &statistics) else { return nil }
-        } else if free.isEmpty {
-            guard displaceOldest(of: nil, counting: &statistics) else { return nil }
+        if free.isEmpty { _ = displaceOldest(of: nil, counting: &statistics) }
+        guard let slot = free.popLast().map(Int.init) else {
+            limiter.close(key)
+            return nil
         }
-        guard let slot = free.popLast().map(Int.init) else { return nil }
         let token = Source.connection.token(slot: slot, generation: slots[slot].generation)
         guard (try? poller.add(socket.descriptor, for: .readable, as: token)) != nil else {
             free.append(Int32(slot))
+            limiter.close(key)
             return nil
         }
         slots[slot].socket = socket
         slots[slot].client = client
         slots[slot].localAddress = localAddress
         slots[slot].interest = .readable
-        clients[slot] = client
+        keys[slot] = key
         activity.insert(slot, at: now.nanoseconds)
         return slot
     }
@@ -96,20 +105,21 @@ struct TCPConnections: ~Copyable {
         slots[slot] = TCPConnection()
         slots[slot].generation = generation
         slots[slot].isDirty = isDirty
-        clients[slot] = IPAddress(high: 0, low: 0)
+        limiter.close(keys[slot])
+        keys[slot] = .none
         free.append(Int32(slot))
     }
 
     /// Closes the connection, of one client or of all, that has been idle the longest; gives
     /// whether there was one.
     mutating func displaceOldest(
-        of client: IPAddress?,
+        of client: ClientKey?,
         counting statistics: inout Statistics
     ) -> Bool {
         var next = activity.oldest
         while let slot = next {
             if slots[slot].inFlight == 0 && slots[slot].unsent.isEmpty
-                && (client == nil || client == slots[slot].client)
+                && (client == nil || client == keys[slot])
             {
                 close(slot)
                 statistics.connectionsDisplaced += 1
@@ -228,6 +238,13 @@ struct TCPConnections: ~Copyable {
                     slots[slot].hasBacklog = true
                     break frames
                 }
+                guard limiter.reads(keys[slot], from: slots[slot].client, at: now) else {
+                    slots[slot].hasBacklog = true
+                    slots[slot].isPaused = true
+                    statistics.connectionsPaused += 1
+                    if pauseEnd == nil { pauseEnd = now.nanoseconds + TCPConnections.pause }
+                    break frames
+                }
                 statistics.queriesTCP += 1
                 let disposition = resolver.handle(
                     offset + 2..<offset + 2 + length,
@@ -298,11 +315,21 @@ struct TCPConnections: ~Copyable {
         guard isOpen(slot, path.generation) else { return false }
         slots[slot].unsent.appendFramed(length, draftedIn: replies)
         slots[slot].inFlight -= 1
-        if !slots[slot].isDirty {
-            slots[slot].isDirty = true
-            dirty.append(Int32(slot))
-        }
+        markDirty(slot)
         return true
+    }
+
+    /// A query that waited gets no reply.
+    mutating func forget(_ path: ConnectionReturnPath) {
+        guard isOpen(path.slot, path.generation) else { return }
+        slots[path.slot].inFlight -= 1
+        markDirty(path.slot)
+    }
+
+    private mutating func markDirty(_ slot: Int) {
+        guard !slots[slot].isDirty else { return }
+        slots[slot].isDirty = true
+        dirty.append(Int32(slot))
     }
 
     /// Writes the replies that were added in this turn, one call a connection.
@@ -336,6 +363,21 @@ struct TCPConnections: ~Copyable {
             read(slot, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
         } else {
             settle(slot, poller)
+        }
+    }
+
+    /// Reads the connections again that were left unread for a while, when that is over.
+    mutating func endPause(
+        for resolver: inout Resolver,
+        watchedBy poller: borrowing Poller,
+        at now: Instant,
+        counting statistics: inout Statistics
+    ) {
+        guard let end = pauseEnd, end <= now.nanoseconds else { return }
+        pauseEnd = nil
+        for slot in slots.indices where slots[slot].isPaused {
+            slots[slot].isPaused = false
+            resume(slot, for: &resolver, watchedBy: poller, at: now, counting: &statistics)
         }
     }
 

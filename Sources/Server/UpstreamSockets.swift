@@ -4,7 +4,7 @@ import Resolver
 /// A worker's UDP sockets to the upstreams: for each a pool, every socket on a random port of its
 /// own (RFC 5452, 9.2), opened when it is first needed.
 ///
-/// A socket lives for a hundred queries or ten seconds, and then until nothing waits on it; the
+/// A socket lives for a thousand queries or ten seconds, and then until nothing waits on it; the
 /// next query from its slot leaves from another port. A socket a query would cost twice as much.
 struct UpstreamSockets: ~Copyable {
     struct Slot: ~Copyable {
@@ -27,7 +27,7 @@ struct UpstreamSockets: ~Copyable {
     var outgoing = OutboundDatagrams()
     private var current = -1
 
-    private static var usesBeforeReplacement: Int { 100 }
+    private static var usesBeforeReplacement: Int { 1_000 }
     private static var lifetime: UInt64 { 10_000_000_000 }
 
     init(upstreams: [Policy.Upstream?], perUpstream: Int) {

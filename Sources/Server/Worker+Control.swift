@@ -18,6 +18,12 @@ extension Worker {
     mutating func expire() {
         if let deadline = resolver.nextDeadline, deadline <= now { resolver.expire(at: now) }
         connections.expire(at: now, counting: &statistics)
+        connections.endPause(
+            for: &resolver,
+            watchedBy: poller,
+            at: now,
+            counting: &statistics
+        )
         upstreamSockets.sweep(resolver, at: now)
         upstreamStreams.sweep(&resolver, at: now, counting: &statistics)
         if let deadline = resumeAccepting, deadline <= now.nanoseconds { watchStreamListeners() }
@@ -52,13 +58,25 @@ extension Worker {
                 resolver.adopt(policy, at: now)
                 upstreamSockets.adopt(resolver.upstreams)
                 upstreamStreams.adopt(resolver.upstreams)
+                connections.limiter = connections.limiter.adopting(policy.limits)
             case .report(let report):
-                statistics.connectionsOpen = UInt64(connections.openCount)
+                measure()
                 report.add(self.report)
             case .logQueries(let interval): resolver.logQueries(every: interval)
             case .exchangeLog(let exchange): exchange.exchange(with: &resolver)
             case .stop: beginStopping()
             }
+        }
+    }
+
+    /// Brings up to date what is not counted as it happens.
+    mutating func measure() {
+        statistics.connectionsOpen = UInt64(connections.openCount)
+        statistics.waiting = UInt64(resolver.waitingCount)
+        statistics.datagramsLost = 0
+        for index in listeners.datagrams.indices
+        where listeners.datagrams[index].socket.isOpen && listeners.datagrams[index].countsLosses {
+            statistics.datagramsLost += listeners.datagrams[index].socket.dropped
         }
     }
 

@@ -36,6 +36,7 @@ struct Worker: ~Copyable {
         listeningOn sockets: consuming WorkerSockets,
         policy: Policy,
         cache: Cache,
+        clients: ClientTable,
         settings: Server.Settings,
         workers: Int,
         mailbox: Mailbox
@@ -64,11 +65,11 @@ struct Worker: ~Copyable {
             var random = Random()
             for index in words.indices { words[index] = random.next() }
         }
-        resolver = Resolver(policy: policy, cache: cache, random: random)
+        resolver = Resolver(policy: policy, cache: cache, clients: clients, random: random)
         listeners = sockets
         connections = TCPConnections(
             capacity: max(1, (settings.connections + workers - 1) / workers),
-            perClient: max(1, settings.connectionsPerClient),
+            limiter: ClientLimiter(policy.limits, in: clients),
             idleMilliseconds: settings.idleMilliseconds
         )
         upstreamSockets = UpstreamSockets(
@@ -90,6 +91,7 @@ struct Worker: ~Copyable {
             // A path that fails can make a reply, and a reply that is read another query.
             while sendUpstream() || sendReplies() || resolver.hasUnsent {}
         }
+        measure()
         statistics.connectionsOpen = 0
         return report
     }
@@ -280,10 +282,11 @@ struct Worker: ~Copyable {
             if replies.isFull { flushReplies(listener) }
             guard let (client, length) = resolver.nextReply(into: &replies, at: now) else { break }
             any = true
-            statistics.answeredLater += 1
+            if length > 0 { statistics.answeredLater += 1 } else { statistics.dropped += 1 }
             switch client.transport {
             case .udp:
                 waiting -= 1
+                guard length > 0 else { continue }
                 let path = DatagramReturnPath(client.returnPath)
                 if path.listener != listener { flushReplies(listener) }
                 listener = path.listener
@@ -294,6 +297,10 @@ struct Worker: ~Copyable {
                 )
             case .tcp:
                 let path = ConnectionReturnPath(client.returnPath)
+                guard length > 0 else {
+                    connections.forget(path)
+                    continue
+                }
                 if !connections.append(length, draftedIn: replies, to: path) {
                     statistics.repliesWithoutClient += 1
                 }

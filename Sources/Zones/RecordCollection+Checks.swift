@@ -1,21 +1,18 @@
 public import DNS
 
-// A zone judged as a whole, over records that were collected.
+// A zone judged as a whole, over records that were collected. What decides whether it can be served
+// is the index builder's to say (CNAMEs beside other data, names outside the zone); here is the rest.
 
 extension ZoneCheck {
     /// An order among findings about one record, so that reports are the same each time.
     fileprivate var rank: Int {
         switch self {
-        case .outOfZone: 0
-        case .besideCNAME, .severalCNAMEs, .severalDNAMEs, .dnameAtCut, .severalSOA: 1
+        case .dnameAtCut, .severalSOA, .dsAtApex: 1
         case .belowDNAME: 2
         case .noSOA: 3
-        case .noNS, .noAddress: 4
-        case .differentTTLs: 5
-        case .multicastName, .preloadedDomain: 6
-        case .aliasLoop, .shadowed, .duplicate, .rrsetTooLarge: 7
-        case .nameServerTrigger, .badTrigger: 7
-        case .overDatagram, .needsSignedZone, .wildcardAlone, .serviceAtWildcard: 8
+        case .noNS, .noAddress, .dsWithoutDelegation: 4
+        case .differentTTLs, .noDoHPath, .noProtocol: 5
+        default: 6
         }
     }
 }
@@ -29,7 +26,10 @@ extension RecordCollection {
         let groups = OwnerGroups(self)
         var found: [Finding] = []
         groups.forEach { group in
-            if kind != .hosts { checkTypes(group, &found) }
+            if kind != .hosts {
+                checkTTLs(group, &found)
+                checkResolverService(group, &found)
+            }
             if kind == .override || kind == .hosts { checkClients(group, &found) }
             if kind == .authoritative { checkPlace(group, groups, origin, &found) }
         }
@@ -55,7 +55,7 @@ extension RecordCollection {
     }
 
     /// A check's outcome at a record, or about the zone.
-    private struct Finding {
+    struct Finding {
         let check: ZoneCheck
         let severity: ZoneFileError.Severity
         let index: Int?
@@ -74,23 +74,7 @@ extension RecordCollection {
         }
     }
 
-    /// Rules about the records of one name, in zones of each kind.
-    private func checkTypes(_ group: ArraySlice<Int>, _ found: inout [Finding]) {
-        let cname = group.first { entries[$0].type == .cname }
-        if cname != nil {
-            let other = group.first { !RecordCollection.mayStandBesideCNAME(entries[$0].type) }
-            if let other { found.append(Finding(.besideCNAME(entries[other].type), .error, other)) }
-        }
-        for (type, check) in [
-            (RecordType.cname, ZoneCheck.severalCNAMEs), (.dname, .severalDNAMEs),
-        ] {
-            let records = group.filter { entries[$0].type == type }
-            if let first = records.first,
-                let other = records.first(where: { !hasSameData(first, $0) })
-            {
-                found.append(Finding(check, .error, other))
-            }
-        }
+    private func checkTTLs(_ group: ArraySlice<Int>, _ found: inout [Finding]) {
         var ttls: [RecordType: UInt32] = [:]
         var reported: Set<RecordType> = []
         for index in group where entries[index].type != .rrsig {
@@ -128,8 +112,13 @@ extension RecordCollection {
     ) {
         guard let first = group.first else { return }
         let name = owner(of: entries[first])
-        guard name.isWithin(origin) else {
-            return found.append(Finding(.outOfZone, .warning, first))
+        guard name.isWithin(origin) else { return }
+        if let ds = group.first(where: { entries[$0].type == .ds }) {
+            if name == origin {
+                found.append(Finding(.dsAtApex, .error, ds))
+            } else if !group.contains(where: { entries[$0].type == .ns }) {
+                found.append(Finding(.dsWithoutDelegation, .warning, ds))
+            }
         }
         if let dname = group.first(where: { entries[$0].type == .dname }), name != origin,
             group.contains(where: { entries[$0].type == .ns })
@@ -183,11 +172,6 @@ extension RecordCollection {
     private func hasSameData(_ a: Int, _ b: Int) -> Bool {
         let (first, second) = (entries[a], entries[b])
         return rdata(of: first).isSameText(as: rdata(of: second))
-    }
-
-    /// A CNAME, and what DNSSEC puts at each name (RFC 4034, 3 and 4; RFC 2535, 2.3.5).
-    private static func mayStandBesideCNAME(_ type: RecordType) -> Bool {
-        [.cname, .rrsig, .nsec, RecordType(rawValue: 24), RecordType(rawValue: 25)].contains(type)
     }
 
     /// Top-level domains that are preloaded for HTTP Strict Transport Security as a whole.

@@ -20,6 +20,16 @@ public enum ZoneCheck: Equatable, Sendable {
     case belowDNAME
     /// A DNAME at a zone cut (RFC 6672, 2.3).
     case dnameAtCut
+    /// A DS record at the zone's own name, which is the parent's to have (RFC 4035, 2.4).
+    case dsAtApex
+    /// A DS record at a name that is not delegated.
+    case dsWithoutDelegation
+    /// Service parameters of an alias, which clients ignore (RFC 9460, 2.4.2).
+    case aliasWithParameters(RecordType)
+    /// An SVCB record of a name server without a protocol, which clients pass over (RFC 9461, 4.1).
+    case noProtocol
+    /// An SVCB record of a name server over HTTP without the path to ask at (RFC 9461, 5.1).
+    case noDoHPath
     /// A CNAME chain that leads back to the name, all within the zones at hand.
     case aliasLoop
     /// A name that an earlier file owns: the entry, as file and line.
@@ -61,6 +71,13 @@ public enum ZoneCheck: Equatable, Sendable {
         case .severalDNAMEs: "\(name) has several DNAME records"
         case .belowDNAME: "\(name) is below a DNAME record, which hides it"
         case .dnameAtCut: "\(name) has a DNAME record and is delegated"
+        case .dsAtApex: "\(name) is the zone's own name; its DS record belongs into the zone above"
+        case .dsWithoutDelegation: "\(name) has a DS record and is not delegated"
+        case .aliasWithParameters(let type):
+            "the \(type) record of \(name) is an alias (priority 0): clients ignore its parameters"
+        case .noProtocol:
+            "the SVCB record of \(name) has no alpn: clients know no protocol to ask it by"
+        case .noDoHPath: "the SVCB record of \(name) is for DNS over HTTP, and has no dohpath"
         case .aliasLoop: "the CNAME of \(name) leads back to itself"
         case .shadowed(let entry): "\(name) is owned by \(entry); this entry is never served"
         case .duplicate(let type): "\(name) has the same \(type) record twice"

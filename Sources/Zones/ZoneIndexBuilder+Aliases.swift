@@ -16,8 +16,9 @@ extension ZoneIndexBuilder {
                         report(.severalCNAMEs, .error, owner: index, record: record)
                     }
                     cname = cname < 0 ? record : cname
-                // Signatures and denials stand beside a CNAME in a signed zone (RFC 4034, 2.3, 3 and 4).
-                case .rrsig, .nsec: break
+                // Signatures and denials stand beside a CNAME in a signed zone (RFC 4034, 2.3, 3 and 4),
+                // as SIG and KEY did before (RFC 2535, 2.3.5).
+                case .rrsig, .nsec, RecordType(rawValue: 24), RecordType(rawValue: 25): break
                 default:
                     others = others < 0 ? record : others
                 }

@@ -89,10 +89,14 @@ extension ZoneIndexBuilder {
         let first = records[a]
         let second = records[b]
         let octets = rdata.span
-        return octets.extracting(first.rdata..<(first.rdata + Int(first.rdataLength)))
-            .hasSameOctets(
-                as: octets.extracting(second.rdata..<(second.rdata + Int(second.rdataLength)))
-            )
+        let one = octets.extracting(first.rdata..<(first.rdata + Int(first.rdataLength)))
+        let other = octets.extracting(second.rdata..<(second.rdata + Int(second.rdataLength)))
+        // Data that are a name are the same name in any case.
+        guard [.cname, .dname, .ns, .ptr].contains(first.type) else {
+            return one.hasSameOctets(as: other)
+        }
+        return one.count == other.count
+            && one.indices.allSatisfy { asciiLowercased(one[$0]) == asciiLowercased(other[$0]) }
     }
 
     /// Writes one node and its RRsets to the arena, and its slot to the table.
@@ -172,6 +176,7 @@ extension ZoneIndexBuilder {
         let start = layout.position
         let ttl = lowestTTL(type, from: first)
         var count = 0
+        var last = first
         var record = first
         while record >= 0 {
             if records[record].type == type {
@@ -180,13 +185,14 @@ extension ZoneIndexBuilder {
                 } else {
                     lay(record, ttl: ttl, into: &layout)
                     count += 1
+                    last = record
                     noteAddress(record, owner: index, node: node, in: &layout)
                 }
             }
             record = Int(records[record].next)
         }
         if type == .dname && count > 1 {
-            report(.severalDNAMEs, .error, owner: index, record: first)
+            report(.severalDNAMEs, .error, owner: index, record: last)
         }
         let size = layout.position - start
         guard size <= 0xFFFF - 1024 else {

@@ -171,6 +171,9 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
             }
             return
         }
+        if type == .svcb || type == .https, ServiceBinding(octets)?.hasIdleParameters == true {
+            note(.aliasWithParameters(type), file: file, line: line)
+        }
         append(type: type, ttl: ttl, rdata: octets, line: line, to: index)
     }
 
@@ -240,11 +243,12 @@ public struct ZoneIndexBuilder: ~Copyable, RecordSink {
         {
             return true
         }
-        if openFindings.count < 200 { note(.outOfZone, file: file, line: line) }
+        note(.outOfZone, file: file, line: line)
         return false
     }
 
     private mutating func note(_ check: ZoneCheck, file: UInt16, line: UInt32) {
+        guard openFindings.count < 200 else { return }
         openFindings.append((check, files.count + Int(file), line, Name(folded: scratch)))
     }
 

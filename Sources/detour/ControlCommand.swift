@@ -54,7 +54,7 @@ struct ControlCommand {
         }
     }
 
-    private static func status(of error: ControlError) -> Int32 {
+    static func status(of error: ControlError) -> Int32 {
         switch error.kind {
         case .malformed: ExitStatus.usage
         case .invalid, .notFound: ExitStatus.refused

@@ -1,11 +1,12 @@
 import Configuration
+import Control
 import DNS
-import Platform
 import PolicyLoading
 import Resolver
 import Zones
 
-/// `detour explain`: why a name is answered as it is. The answer is the resolver's own.
+/// `detour explain`: why a name is answered as it is, from files or by the daemon that runs. Both
+/// are told by the same code, and the answer is the resolver's own.
 enum Explain {
     static func run(_ words: [String]) -> Int32 {
         let options: ExplainOptions
@@ -19,113 +20,122 @@ enum Explain {
             Output.print(ExplainOptions.usage)
             return 0
         }
-        do throws(RejectedConfiguration) {
-            return explain(options, try options.sources.configuration())
+        do throws(ControlError) {
+            let explanation =
+                if let path = options.control {
+                    try ask(path, options)
+                } else {
+                    try explain(options)
+                }
+            Output.print(
+                options.wantsJSON ? explanation.json.text : explanation.lines,
+                terminator: options.wantsJSON ? "\n" : ""
+            )
+            return 0
         } catch {
-            for error in error.errors { Output.error("\(error)") }
-            return ExitStatus.configuration
+            for finding in error.findings ?? [] { Output.error(finding) }
+            guard !error.sentence.isEmpty else { return ExitStatus.configuration }
+            Output.error("detour explain: \(error.sentence)")
+            return ControlCommand.status(of: error)
         }
     }
 
-    private static func explain(_ options: ExplainOptions, _ configuration: Configuration) -> Int32
-    {
+    /// What the daemon says that serves a control socket.
+    private static func ask(
+        _ path: String,
+        _ options: ExplainOptions
+    ) throws(ControlError) -> Explanation {
+        var request = Request(.explain)
+        request.name = options.name.description
+        request.type = options.type.description
+        request.client = options.asker.client
+        request.server = options.asker.server
+        request.view = options.asker.view
+        request.stream = options.asker.isStream
+        var connection = try ControlConnection(to: path)
+        return try connection.ask(request, for: Explanation.self, milliseconds: 20_000)
+    }
+
+    /// What a daemon would do that has just begun with these files.
+    private static func explain(_ options: ExplainOptions) throws(ControlError) -> Explanation {
+        let configuration: Configuration
+        do throws(RejectedConfiguration) {
+            configuration = try options.sources.configuration()
+        } catch {
+            throw ControlError(.invalid, "", findings: error.errors.map { "\($0)" })
+        }
         let upstreams =
             configuration.upstreams.map {
                 $0.compactMap { Policy.Upstream($0) }
             } ?? SystemResolvers.read(except: []).map { Policy.Upstream($0) }
         let loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
         guard let policy = loaded.policy else {
-            for error in loaded.errors { Output.error("\(error)") }
-            for finding in loaded.findings where finding.severity == .error {
-                Output.error("\(finding)")
-            }
-            return ExitStatus.configuration
+            let wrong = loaded.findings.filter { $0.severity == .error }
+            throw ControlError(
+                .invalid,
+                "",
+                findings: loaded.errors.map { "\($0)" } + wrong.map { "\($0)" }
+            )
         }
-        let client = Client(
-            address: options.client,
-            localAddress: options.server,
-            transport: options.isStream ? .tcp : .udp,
-            returnPath: Client.ReturnPath(0, 0)
+        return Explanation(
+            options.name,
+            options.type,
+            from: try options.asker.client(under: policy),
+            under: policy,
+            Explanation.Origins(configuration, loaded)
         )
-        let explanation = Explanation(
-            question: "\(options.name) \(options.type)",
-            steps: policy.steps(for: options.name, type: options.type, from: client),
-            shadowed: shadowed(options.name, loaded.findings),
-            answer: Answer(options, policy, client),
-            files: configuration.zones + configuration.views.flatMap(\.zones)
-        )
-        Output.print(
-            options.wantsJSON ? explanation.json.text : explanation.text,
-            terminator: options.wantsJSON ? "\n" : ""
-        )
-        return 0
-    }
-
-    /// Entries for the name that the layer's other files hide; the layer itself no longer has them.
-    private static func shadowed(_ name: Name, _ findings: [ZoneFileError]) -> [ZoneFileError] {
-        findings.filter { finding in
-            guard case .check(.shadowed) = finding.kind else { return false }
-            return (try? Name(scanning: finding.token)) == name
-        }
     }
 }
 
-/// What is known about an answer, to be shown.
-struct Explanation {
-    let question: String
-    let steps: [Policy.Step]
-    let shadowed: [ZoneFileError]
-    let answer: Answer
-    let files: [ZoneFile]
-
-    /// `zones/a.zone:12`: the path, where only one file has the name.
-    private func place(_ place: Policy.Step.Place) -> String {
-        let paths = Set(files.filter { $0.source.label == place.file }.map(\.path))
-        let file = paths.count == 1 ? paths.first ?? place.file : place.file
-        return place.line > 0 ? "\(file):\(place.line)" : file
-    }
-
-    var text: String {
+extension Explanation {
+    /// For people.
+    fileprivate var lines: String {
         var text = "\(question)\n\n"
-        var stage: Policy.Stage?
+        var stage = ""
         for step in steps {
-            let title = step.stage == stage ? "" : step.stage.rawValue
+            let title = step.stage == stage ? "" : step.stage
             stage = step.stage
-            text += title.padded(to: 12) + (step.isDecisive ? "* " : "  ") + step.sentence
-            if let place = step.place { text += "  (\(self.place(place)))" }
+            text += title.padded(to: 12) + (step.decisive ? "* " : "  ") + step.message
+            if let place = step.place { text += "  (\(place))" }
             text += "\n"
+            if let override = step.override { text += "".padded(to: 14) + override.story + "\n" }
         }
-        for finding in shadowed {
-            text += "".padded(to: 12) + "  \(finding.token) is shadowed"
-            text += "  (\(finding.file):\(finding.line))\n"
+        let name = question.prefix { $0 != " " }
+        for place in shadowed {
+            text += "".padded(to: 14) + "\(name) is shadowed  (\(place))\n"
         }
-        return text + "\n" + answer.text
+        return text + "\n" + self.text
     }
 
-    var json: JSONText {
+    fileprivate var json: JSONText {
         .object([
-            ("question", .string(question)),
-            (
-                "steps",
-                .array(
-                    steps.map { step in
-                        .object([
-                            ("stage", .string(step.stage.rawValue)),
-                            ("decisive", .bool(step.isDecisive)),
-                            ("message", .string(step.sentence)),
-                            ("place", step.place.map { .string(place($0)) } ?? .null),
-                        ])
-                    }
-                )
-            ),
-            (
-                "shadowed",
-                .array(shadowed.map { .string("\($0.file):\($0.line)") })
-            ),
-            ("disposition", .string(answer.disposition)),
-            ("answer", answer.message.map { .string(Answer.hexadecimal($0)) } ?? .null),
-            ("text", .string(answer.text)),
+            ("question", .string(question)), ("steps", .array(steps.map(\.json))),
+            ("shadowed", .array(shadowed.map { .string($0) })),
+            ("disposition", .string(disposition)),
+            ("answer", answer.map { .string($0) } ?? .null), ("text", .string(text)),
         ])
+    }
+}
+
+extension Explanation.Step {
+    fileprivate var json: JSONText {
+        var members: [(String, JSONText)] = [
+            ("stage", .string(stage)), ("decisive", .bool(decisive)),
+            ("message", .string(message)), ("place", place.map { .string($0) } ?? .null),
+        ]
+        if let override {
+            members.append(
+                (
+                    "override",
+                    .object([
+                        ("user", .string(override.user)), ("setAt", .string("\(override.setAt)")),
+                        ("expiresAt", override.expiresAt.map { .string("\($0)") } ?? .null),
+                        ("note", override.note.map { .string($0) } ?? .null),
+                    ])
+                )
+            )
+        }
+        return .object(members)
     }
 }
 

@@ -29,12 +29,18 @@ enum List {
 
     /// `api.example.com. 5 A 192.0.2.1  set by ana at …, until …, view phones: note`.
     static func text(_ override: Override) -> String {
-        var text = "\(override.name) \(override.ttl) \(override.type) "
-        text += override.records.joined(separator: ", ")
-        text += "  set by \(override.user) at \(override.setAt)"
-        if let end = override.expiresAt { text += ", until \(end)" }
-        if let view = override.view { text += ", view \(view)" }
-        if let note = override.note { text += ": \(note)" }
+        "\(override.name) \(override.ttl) \(override.type) "
+            + override.records.joined(separator: ", ") + "  \(override.story)"
+    }
+}
+
+extension Override {
+    /// `set by ana at …, until …, view phones: note`.
+    var story: String {
+        var text = "set by \(user) at \(setAt)"
+        if let end = expiresAt { text += ", until \(end)" }
+        if let view { text += ", view \(view)" }
+        if let note { text += ": \(note)" }
         return text
     }
 }

@@ -1,5 +1,6 @@
 import DNS
 import Platform
+import Resolver
 
 /// A running daemon, asked over the wire: over UDP, and over TCP where an answer was cut. It blocks.
 struct NameServer: ~Copyable {
@@ -21,7 +22,7 @@ struct NameServer: ~Copyable {
     /// What the server says; an answer that is not its own is as good as none.
     mutating func answer(_ name: Name, _ type: RecordType) -> OverriddenNames.Reply {
         guard unansweredInARow < NameServer.mostUnanswered else { return silent() }
-        let query = Answer.query(name, type, id: UInt16(truncatingIfNeeded: random.next()))
+        let query = StubQuery.octets(name, type, id: UInt16(truncatingIfNeeded: random.next()))
         for _ in 0..<NameServer.tries {
             let deadline = Clock.monotonic + NameServer.patience
             guard var answer = (try? overUDP(query, until: deadline)) ?? nil else { continue }

@@ -57,14 +57,18 @@ struct OverriddenNames {
             }
             isIncomplete = nameServer.hasUnanswered
         } else {
-            var resolver = Answer.resolver(policy)
+            var resolver = Resolver(
+                policy: policy,
+                cache: Cache(bytes: 1 << 20, seed: 0),
+                random: .system
+            )
             var store = OctetStore(zeroed: 65_535)
             let now = Instant(nanoseconds: Clock.monotonic)
             for view in [nil] + configuration.views.map(Optional.some) {
-                guard let client = policy.client(of: view) else { continue }
+                guard let client = policy.client(of: view?.name, over: .tcp) else { continue }
                 let owners = OverriddenNames.owners(of: (view?.zones ?? []) + zones)
                 add(owners, samples) { name, type in
-                    let query = Answer.query(name, type, wantsRecursion: false)
+                    let query = StubQuery.octets(name, type, wantsRecursion: false)
                     var reply = store.mutableSpan
                     guard
                         case .respond(let count) = resolver.handle(
@@ -233,39 +237,6 @@ extension OverriddenNames {
             sentence: sentence
         )
         return RejectedOverrides(lines: [error.description])
-    }
-}
-
-extension Policy {
-    /// A client that has a view, or the base; nil where nobody can have it. It asks over TCP, so
-    /// that answers are whole.
-    fileprivate func client(of view: Configuration.View?) -> Client? {
-        let common = ["127.0.0.1", "::1", "192.0.2.1", "2001:db8::1", "10.255.255.254"]
-            .compactMap { IPAddress(scanning: $0) }
-        let locals = view?.addresses ?? []
-        let addresses = view?.clients.flatMap { [$0.address, $0.lastAddress] } ?? []
-        for local in locals.isEmpty ? common : locals {
-            for address in addresses.isEmpty ? common : addresses {
-                let client = Client(
-                    address: address,
-                    localAddress: local,
-                    transport: .tcp,
-                    returnPath: Client.ReturnPath(0, 0)
-                )
-                if self.view(of: client)?.name == view?.name { return client }
-            }
-        }
-        return nil
-    }
-}
-
-extension IPPrefix {
-    fileprivate var lastAddress: IPAddress {
-        let host = 128 - UInt64(length)
-        return IPAddress(
-            high: address.high | (host > 64 ? (host == 128 ? .max : (1 << (host - 64)) - 1) : 0),
-            low: address.low | (host >= 64 ? .max : (1 << host) - 1)
-        )
     }
 }
 

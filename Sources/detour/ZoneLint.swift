@@ -55,13 +55,7 @@ struct ZoneLint {
     /// Entries that a client of a view never sees, because another layer has the name, and aliases
     /// that lead it in a circle; the base where no view is given.
     func findings(under policy: Policy, in view: Configuration.View?) -> [ZoneFileError] {
-        let loopback = IPAddress(ipv4: 0x7F00_0001)
-        let client = Client(
-            address: view?.clients.first?.address ?? loopback,
-            localAddress: view?.addresses.first ?? loopback,
-            transport: .udp,
-            returnPath: Client.ReturnPath(0, 0)
-        )
+        guard let client = policy.client(of: view?.name) else { return [] }
         return records.findings(about: file.source, in: report) { name, type in
             if type == .cname, policy.isEndless(name, from: client) { return (.aliasLoop, .error) }
             guard let owner = policy.owner(of: name, from: client),

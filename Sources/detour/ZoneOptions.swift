@@ -8,6 +8,8 @@ struct ZoneOptions {
     var file: String?
     var zones: [ZoneFile] = []
 
+    var isEmpty: Bool { file == nil && zones.isEmpty }
+
     /// Takes an option that is one of these; false where it is none.
     mutating func take(
         _ option: String,

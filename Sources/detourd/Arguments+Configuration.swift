@@ -15,6 +15,9 @@ extension Arguments {
         configuration.workers = workers ?? configuration.workers
         configuration.control = control ?? configuration.control
         configuration.state = state ?? configuration.state
+        configuration.user = user ?? configuration.user
+        for (key, value) in limits { configuration.limits[key] = value }
+        configuration.limits.exempt += exempt
         configuration.log.format = logFormat ?? configuration.log.format
         return configuration
     }

@@ -16,6 +16,10 @@ struct Arguments {
     var workers: Int?
     var control: String?
     var state: String?
+    var user: String?
+    /// Limits, each with its key and what it is to be.
+    var limits: [(key: Configuration.Limits.Key, value: Int)] = []
+    var exempt: [IPPrefix] = []
     var logFormat: Configuration.Log.Format?
     var checksOnly = false
     var asksForHelp = false
@@ -57,8 +61,11 @@ struct Arguments {
                 upstreams = (upstreams ?? []) + [try Arguments.upstream(try value(), word)]
             case "--upstream-anchors": upstreamAnchors = try value()
             case "--no-upstream": forwardsNothing = true
-            case "--allow": allowed.append(try Arguments.prefix(try value()))
+            case "--allow": allowed.append(try Arguments.prefix(try value(), word))
             case "--workers": workers = try Arguments.count(try value(), word)
+            case "--user": user = try value()
+            case "--limit": limits.append(try Arguments.limit(try value()))
+            case "--exempt": exempt.append(try Arguments.prefix(try value(), word))
             case "--log-format": logFormat = try Arguments.format(try value())
             case "--check": checksOnly = true
             case "--help", "-h": asksForHelp = true
@@ -109,11 +116,14 @@ struct Arguments {
         return file
     }
 
-    private static func prefix(_ text: String) throws(UsageError) -> IPPrefix {
+    private static func prefix(
+        _ text: String,
+        _ option: String
+    ) throws(UsageError) -> IPPrefix {
         guard let prefix = IPPrefix(scanning: text) else {
             throw UsageError(
-                sentence: "--allow \(text): not a network; write 192.168.0.0/16, 2001:db8::/32 or "
-                    + "one address"
+                sentence: "\(option) \(text): not a network; write 192.168.0.0/16, "
+                    + "2001:db8::/32 or one address"
             )
         }
         return prefix
@@ -126,6 +136,30 @@ struct Arguments {
         return count
     }
 
+    private static func limit(
+        _ text: String
+    ) throws(UsageError) -> (key: Configuration.Limits.Key, value: Int) {
+        let keys = Configuration.Limits.Key.allCases.filter { $0.range != nil }
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let key = keys.first(where: { $0.rawValue == parts[0] }),
+            let range = key.range
+        else {
+            let names = keys.map(\.rawValue)
+            let hint =
+                Spelling.nearest(to: parts.first.map(String.init) ?? "", among: names).map {
+                    "did you mean \($0)=N?"
+                } ?? "write one of \(names.joined(separator: ", ")), '=' and a number"
+            throw UsageError(sentence: "--limit \(text): \(hint)")
+        }
+        guard let value = Int(parts[1]), range.contains(value) else {
+            throw UsageError(
+                sentence: "--limit \(text): write a number from \(range.lowerBound) to "
+                    + "\(range.upperBound)"
+            )
+        }
+        return (key, value)
+    }
+
     private static func format(_ text: String) throws(UsageError) -> Configuration.Log.Format {
         guard let format = Configuration.Log.Format(rawValue: text) else {
             throw UsageError(sentence: "--log-format \(text): write text, logfmt or json")
@@ -135,10 +169,9 @@ struct Arguments {
 
     private static let options = [
         "--config", "--listen", "--zone", "--hosts", "--authoritative", "--rpz", "--upstream",
-        "--upstream-anchors",
-        "--no-upstream", "--allow", "--workers", "--control", "--state", "--log-format", "--check",
-        "--help",
-        "--version",
+        "--upstream-anchors", "--no-upstream", "--allow", "--workers", "--control", "--state",
+        "--user", "--limit",
+        "--exempt", "--log-format", "--check", "--help", "--version",
     ]
 
     /// Names the option that was probably meant.
@@ -176,6 +209,13 @@ struct Arguments {
           --workers N                  threads; default: one for each processor
           --control PATH               the control socket, for the command detour
           --state FOLDER               keep what is set at run time in this folder
+          --user NAME[:GROUP]          become this user once everything is bound, for good
+          --limit KEY=N                how much a client may ask for (repeatable): queries (5000 a
+                                       second), burst (20000), waiting (4096 forwarded at a time),
+                                       connections (1024, of all), connectionsPerClient (128),
+                                       ipv4Prefix (32) and ipv6Prefix (64): what a client is
+          --exempt PREFIX              limit no client of this network (repeatable);
+                                       default: loopback
           --log-format FORMAT          text, logfmt or json; default: text on a terminal
           --check                      read configuration and zones, say what is wrong, and end
           --version, --help

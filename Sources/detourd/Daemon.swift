@@ -54,6 +54,14 @@ enum Daemon {
         for finding in loaded.findings { StandardStream.error.write("\(finding)\n") }
         for error in loaded.errors { StandardStream.error.write("\(error)\n") }
         guard loaded.policy != nil else { return Status.configuration }
+        if let user = configuration.user {
+            do throws(Account.Unknown) {
+                _ = try Account(scanning: user)
+            } catch {
+                StandardStream.error.write("\(configuration.file): user: \(error.sentence)\n")
+                return Status.configuration
+            }
+        }
         StandardStream.output.write("\(loaded.nameCount) names, no errors\n")
         return Status.stopped
     }
@@ -63,37 +71,39 @@ enum Daemon {
         _ configuration: Configuration,
         _ log: Log
     ) -> Int32 {
-        do throws(ListenError) {
-            // Blocked before any thread is started, so that no thread is interrupted by them.
-            let signals = try? SignalDescriptor(taking: [.hangUp, .terminate, .interrupt])
-            OpenFiles.raiseLimit()
-            FreedMemory.keepLargeBlocksApart()
-            guard let listen = addresses(configuration.listen, log) else {
-                return Status.configuration
-            }
-            let workers = configuration.workers ?? Processors.count
-            let sockets = try bind(listen, workers: workers)
-            guard let signals else {
-                log.write(.error, "the system gives no descriptor for signals")
-                return Status.system
-            }
-            return serve(arguments, configuration, log, on: sockets, signals)
+        // Blocked before any thread is started, so that no thread is interrupted by them.
+        let signals = try? SignalDescriptor(taking: [.hangUp, .terminate, .interrupt])
+        guard let signals else {
+            log.write(.error, "the system gives no descriptor for signals")
+            return Status.system
+        }
+        OpenFiles.raiseLimit()
+        FreedMemory.keepLargeBlocksApart()
+        do throws(Refusal) {
+            let account = try Endpoints.account(configuration)
+            let endpoints = try Endpoints.make(configuration, for: account, log)
+            try Endpoints.giveUpRights(
+                becoming: account,
+                toReadAgain: arguments.readFile,
+                log
+            )
+            return try serve(arguments, configuration, log, on: endpoints, signals)
         } catch {
-            let (sentence, status) = error.advice
-            let facts = [("address", "\(error.address)"), ("error", "\(error.error)")]
-            log.write(.error, sentence, facts)
-            return status
+            log.write(.error, error.sentence, error.facts)
+            return error.status
         }
     }
 
+    /// What needs no rights: everything from here on.
     private static func serve(
         _ arguments: Arguments,
         _ configuration: Configuration,
         _ log: Log,
-        on sockets: consuming ListeningSockets,
+        on endpoints: consuming Endpoints,
         _ signals: borrowing SignalDescriptor
-    ) -> Int32 {
-        guard let upstreams = upstreams(of: configuration, besides: sockets.addresses, log) else {
+    ) throws(Refusal) -> Int32 {
+        let ours = endpoints.listening.addresses
+        guard let upstreams = upstreams(of: configuration, besides: ours, log) else {
             return Status.configuration
         }
         var loaded = PolicyLoader(configuration).load(generation: 1, upstreams: upstreams)
@@ -101,56 +111,64 @@ enum Daemon {
         guard loaded.policy != nil else { return Status.configuration }
         var random = Random()
         let cache = Cache(bytes: configuration.cache.octets, seed: random.next())
-        do throws(ControlError) {
-            let overrides = try overrides(configuration, seed: random.next(), log)
-            guard let policy = loaded.policy?.placing(overrides.layers(), generation: 1) else {
-                return Status.configuration
+        let overrides = try overrides(configuration, seed: random.next(), log)
+        guard let policy = loaded.policy?.placing(overrides.layers(), generation: 1) else {
+            return Status.configuration
+        }
+        // Whoever held on to the first policy would hold its zones through every reload.
+        loaded.policy = nil
+        let control = endpoints.control
+        let metrics = endpoints.metrics
+        do throws(Errno) {
+            let server = try Server(
+                serving: endpoints.listening,
+                under: policy,
+                cache: cache,
+                settings: settings(configuration, log)
+            )
+            defer { server.stop() }
+            let reader = try PolicyReader(path: arguments.readFile) {
+                [addresses = server.addresses] () throws(RejectedConfiguration) in
+                let configuration = try arguments.configuration()
+                let upstreams = Daemon.upstreams(of: configuration, besides: addresses, log)
+                return (configuration, upstreams)
             }
-            // Whoever held on to the first policy would hold its zones through every reload.
-            loaded.policy = nil
-            let socket = try configuration.control.map { path throws(ControlError) in
-                try ControlSocket(serving: path)
+            let parts = ControlPlane.Parts(
+                server: server,
+                cache: cache,
+                log: log,
+                version: version,
+                configuration: configuration,
+                loaded: loaded,
+                policy: consume policy,
+                overrides: overrides,
+                reader: reader,
+                socket: control
+            )
+            let plane = try ControlPlane(parts)
+            if metrics.isOpen {
+                let address = try metrics.boundAddress()
+                try plane.serveMetrics(on: metrics)
+                log.write(.info, "metrics on port \(address.port) of \(address)")
             }
-            do throws(Errno) {
-                let server = try Server(
-                    serving: sockets,
-                    under: policy,
-                    cache: cache,
-                    settings: settings(log)
-                )
-                defer { server.stop() }
-                let reader = try PolicyReader(path: arguments.readFile) {
-                    [addresses = server.addresses] () throws(RejectedConfiguration) in
-                    let configuration = try arguments.configuration()
-                    let upstreams = Daemon.upstreams(of: configuration, besides: addresses, log)
-                    return (configuration, upstreams)
-                }
-                let parts = ControlPlane.Parts(
-                    server: server,
-                    cache: cache,
-                    log: log,
-                    version: version,
-                    configuration: configuration,
-                    loaded: loaded,
-                    policy: consume policy,
-                    overrides: overrides,
-                    reader: reader,
-                    socket: socket
-                )
-                return try serve(try ControlPlane(parts), server, loaded, upstreams, log, signals)
-            } catch {
-                log.write(.error, "cannot start: \(error)")
-                return Status.system
-            }
+            announce(server, loaded, upstreams, log)
+            try plane.run(signals)
+            try? Supervisor.notify("STOPPING=1")
+            server.stop()
+            log.write(.info, "stopped")
+            return Status.stopped
         } catch {
-            log.write(.error, error.sentence)
-            return error.kind == .unavailable ? Status.addressInUse : Status.system
+            throw Refusal(Status.system, "cannot start: \(error)")
         }
     }
 
     /// How the server is to work, and what it says about upstreams over TLS.
-    private static func settings(_ log: Log) -> Server.Settings {
+    private static func settings(
+        _ configuration: Configuration,
+        _ log: Log
+    ) -> Server.Settings {
         var settings = Server.Settings()
+        settings.connections = configuration.limits.connections
         settings.upstreamFailed = { upstream, reason in
             log.write(
                 .warning,
@@ -161,51 +179,29 @@ enum Daemon {
         return settings
     }
 
-    /// Serves until a signal says stop.
-    private static func serve(
-        _ plane: ControlPlane,
-        _ server: Server,
-        _ loaded: PolicyLoader.Loaded,
-        _ upstreams: [Policy.Upstream],
-        _ log: Log,
-        _ signals: borrowing SignalDescriptor
-    ) throws(Errno) -> Int32 {
-        if let address = plane.metricsAddress {
-            do throws(Errno) {
-                let port = try plane.serveMetrics(on: address)
-                log.write(.info, "metrics on port \(port) of \(address)")
-            } catch {
-                log.write(.error, "cannot serve metrics on \(address): \(error)")
-                return error == .addressInUse ? Status.addressInUse : Status.system
-            }
-        }
-        announce(server, loaded, upstreams, log)
-        try plane.run(signals)
-        try? Supervisor.notify("STOPPING=1")
-        server.stop()
-        log.write(.info, "stopped")
-        return Status.stopped
-    }
-
     /// What was set at run time, as far as it is kept anywhere.
     private static func overrides(
         _ configuration: Configuration,
         seed: UInt64,
         _ log: Log
-    ) throws(ControlError) -> RuntimeOverrides {
+    ) throws(Refusal) -> RuntimeOverrides {
         let defaults = RuntimeOverrides.Defaults(configuration)
         guard let state = configuration.state else {
             return RuntimeOverrides(seed: seed, defaults: defaults)
         }
         var warnings: [String] = []
-        let overrides = try RuntimeOverrides(
-            in: state,
-            seed: seed,
-            defaults: defaults,
-            warnings: &warnings
-        )
-        for warning in warnings { log.write(.warning, warning) }
-        return overrides
+        do throws(ControlError) {
+            let overrides = try RuntimeOverrides(
+                in: state,
+                seed: seed,
+                defaults: defaults,
+                warnings: &warnings
+            )
+            for warning in warnings { log.write(.warning, warning) }
+            return overrides
+        } catch {
+            throw Refusal(error)
+        }
     }
 
     /// Where everything is forwarded to that has no rule of its own: what is configured, or the
@@ -235,37 +231,6 @@ enum Daemon {
             )
         }
         return upstreams.map { Policy.Upstream($0) }
-    }
-
-    /// Addresses as the kernel takes them; nil, with a message, where an interface is missing.
-    private static func addresses(
-        _ addresses: [Configuration.Address]?,
-        _ log: Log
-    ) -> [SocketAddress]? {
-        let loopback = [
-            SocketAddress(ipv4: 0x7F00_0001, port: 53),
-            SocketAddress(high: 0, low: 1, port: 53),
-        ]
-        guard let addresses else { return loopback }
-        var found: [SocketAddress] = []
-        for address in addresses {
-            guard let socket = SocketAddress(scanning: "\(address)", port: 53) else {
-                log.write(.error, "this machine has no interface \(address.scope) for \(address)")
-                return nil
-            }
-            found.append(socket)
-        }
-        return found
-    }
-
-    private static func bind(
-        _ addresses: [SocketAddress],
-        workers: Int
-    ) throws(ListenError) -> ListeningSockets {
-        if Supervisor.inheritedCount > 0, let inherited = try? Supervisor.adoptSockets() {
-            return try ListeningSockets(adopting: inherited, workers: workers)
-        }
-        return try ListeningSockets(binding: addresses, workers: workers)
     }
 
     private static func announce(

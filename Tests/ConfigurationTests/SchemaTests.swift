@@ -28,6 +28,7 @@ import Testing
         #expect(properties() == keys(Configuration.Key.self))
         #expect(properties("properties", "cache") == keys(Configuration.Cache.Key.self))
         #expect(properties("properties", "log") == keys(Configuration.Log.Key.self))
+        #expect(properties("properties", "limits") == keys(Configuration.Limits.Key.self))
         #expect(properties("properties", "chaos") == keys(Configuration.Chaos.Key.self))
         #expect(properties("properties", "verify") == keys(Configuration.Verify.Key.self))
         #expect(properties("$defs", "zoneFile") == keys(Configuration.ZoneKey.self))
@@ -50,7 +51,8 @@ import Testing
         collect(example, into: &found)
         let documented = keys(Configuration.Key.self)
             .union(keys(Configuration.Cache.Key.self)).union(keys(Configuration.Log.Key.self))
-            .union(keys(Configuration.Chaos.Key.self)).union(keys(Configuration.Verify.Key.self))
+            .union(keys(Configuration.Limits.Key.self)).union(keys(Configuration.Chaos.Key.self))
+            .union(keys(Configuration.Verify.Key.self))
             .union(keys(Configuration.ZoneKey.self)).union(keys(Configuration.ForwardKey.self))
             .union(keys(Configuration.ViewKey.self))
             .union(keys(Configuration.Verify.Rule.Key.self))
@@ -58,6 +60,21 @@ import Testing
             .union(keys(Configuration.Verify.Login.Key.self))
             .union(keys(Configuration.Verify.ClientCertificate.Key.self))
         #expect(documented.subtracting(found) == [])
+    }
+
+    @Test("gives the limits that the decoder has where nothing is said, and what it allows")
+    func limits() throws {
+        let limits = Configuration.Limits()
+        for key in Configuration.Limits.Key.allCases {
+            guard let range = key.range else { continue }
+            let described = try #require(
+                schema.member("properties")?.member("limits")?.member("properties")?
+                    .member(key.rawValue)
+            )
+            #expect(described.number("default") == limits[key], "\(key)")
+            #expect(described.number("minimum") == range.lowerBound, "\(key)")
+            #expect(described.number("maximum") == range.upperBound, "\(key)")
+        }
     }
 
     private func collect(_ node: JSONNode, into keys: inout Set<String>) {
@@ -77,5 +94,10 @@ extension JSONNode {
     func member(_ key: String) -> JSONNode? {
         guard case .object(let members) = value else { return nil }
         return members.first { $0.key == key }?.value
+    }
+
+    func number(_ key: String) -> Int? {
+        guard case .number(let number, _) = member(key)?.value else { return nil }
+        return Int(exactly: number)
     }
 }

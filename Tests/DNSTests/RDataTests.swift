@@ -1,4 +1,5 @@
 import DNS
+import Support
 import Testing
 
 /// One line of `Golden/records.txt`.
@@ -19,7 +20,7 @@ struct GoldenRecord: CustomTestStringConvertible {
         return GoldenRecord(
             type: type,
             text: fields[1].trimmed,
-            octets: DNSTests.octets(fields[2].trimmed),
+            octets: Support.octets(fields[2].trimmed),
             printed: String(fields[3])
         )
     }
@@ -100,6 +101,13 @@ func failure(_ type: RecordType, _ text: String) -> PresentationError? {
             _ = RData.isValid(record.octets.span.extracting(first: size), as: record.type)
             _ = printed(Array(record.octets[..<size]), record.type)
         }
+    }
+
+    @Test(arguments: ["00======", "CPNG====", "CPNMU===", "CPNMUOG=", "cpnmuoj1e8======"])
+    func `a hash with the padding of Base32 is the one without it`(hash: String) throws {
+        let bare = hash.filter { $0 != "=" }
+        #expect(try scan(.nsec3, "1 0 0 - \(hash)") == scan(.nsec3, "1 0 0 - \(bare)"))
+        #expect(failure(.nsec3, "1 0 0 - \(hash)=")?.kind == .malformed(.hash))
     }
 
     @Test func `data of unknown types are printed in the generic form`() {

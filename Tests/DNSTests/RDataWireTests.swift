@@ -1,4 +1,5 @@
 import DNS
+import Support
 import Testing
 
 /// What `RData.decompress` copies, or why it does not.

@@ -39,6 +39,21 @@ struct CredibilityTests {
         #expect(player.replies().map(\.message.data) == [["203.0.113.1"]])
     }
 
+    @Test("of very many signatures eight are kept, an alias's and its target's apart")
+    func signatures() throws {
+        let player = Player()
+        player.ask("a.example", flags: [.rd, .dnssec], over: .tcp)
+        player.answer(try #require(player.sent().first)) {
+            $0.answer = ["a.example 300 CNAME b.example", "b.example 300 A 203.0.113.1"]
+            for _ in 0..<20 {
+                $0.answer += ["a.example 300 RRSIG CNAME", "b.example 300 RRSIG A"]
+            }
+        }
+        let answer = try #require(player.replies().first).message.answer
+        #expect(answer.count { $0.hasPrefix("a.example") } == 1 + 8)
+        #expect(answer.count { $0.hasPrefix("b.example") } == 1 + 8)
+    }
+
     @Test("a second copy of an answer is nobody's")
     func duplicate() throws {
         let (player, sent) = try Self.asked()

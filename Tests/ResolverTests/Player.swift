@@ -5,6 +5,8 @@ import Zones
 /// A resolver with scripted clients, upstreams and time: no sockets, thousands of steps a second.
 final class Player {
     private var resolver: Resolver
+    private var policy: Policy
+    private let cache: Cache
     private(set) var now = Instant(nanoseconds: 1_000_000_000_000)
     /// Queries that went upstream and were not taken yet.
     private var outgoing: [Sent] = []
@@ -48,14 +50,16 @@ final class Player {
         rules: [Policy.ForwardRule] = [],
         settings: Policy.Settings = Policy.Settings()
     ) {
+        self.cache = cache
+        policy = Player.policy(
+            upstreams: Array(1..<(upstreams + 1)),
+            zone: zone,
+            groups: groups,
+            rules: rules,
+            settings: settings
+        )
         resolver = Resolver(
-            policy: Player.policy(
-                upstreams: Array(1..<(upstreams + 1)),
-                zone: zone,
-                groups: groups,
-                rules: rules,
-                settings: settings
-            ),
+            policy: policy,
             cache: cache,
             random: RandomPool { words in
                 var random = SystemRandomNumberGenerator()
@@ -97,8 +101,29 @@ final class Player {
     }
 
     func adopt(_ policy: Policy) {
+        self.policy = policy
         resolver.adopt(policy, at: now)
         drain()
+    }
+
+    /// Why a question is answered as it is now.
+    func account(_ name: String, _ type: RecordType = .a) throws -> Policy.Account {
+        let loopback = IPAddress(ipv4: 0x7F00_0001)
+        return policy.account(
+            of: try Name(scanning: name),
+            type: type,
+            from: Client(
+                address: loopback,
+                localAddress: loopback,
+                transport: .udp,
+                returnPath: .init(0, 0)
+            ),
+            knowing: ServerKnowledge(
+                cache: cache,
+                upstreams: resolver.upstreamStatistics,
+                at: now
+            )
+        )
     }
 
     var statistics: ResolverStatistics { resolver.statistics }

@@ -18,6 +18,7 @@ import Zones
                 empty.example. CNAME *.
                 pass.example. CNAME rpz-passthru.
                 drop.example. CNAME rpz-drop.
+                tcp.example. CNAME rpz-tcp-only.
                 """
             ),
             Scene.policyZone(
@@ -31,7 +32,7 @@ import Zones
                 """
             ),
             Scene.layer(
-                "@ SOA ns hm 1 1 1 1 1\nsub NS ns.sub\nhost A 10.0.0.5",
+                "@ SOA ns hm 1 1 1 1 1\nsub NS ns.sub\nhost A 10.0.0.5\nd DNAME test.net.",
                 .authoritative,
                 origin: "corp."
             ),
@@ -51,6 +52,7 @@ import Zones
         "a.example.", "x.example.", "alias.example.", "far.example.", "round.example.",
         "gone.example.",
         "empty.example.", "pass.example.", "drop.example.", "bad.net.", "a.fill.net.", "other.net.",
+        "tcp.example.", "x.d.corp.", "d.corp.",
         "host.corp.", "nx.corp.", "x.sub.corp.", "printer.local.", "_x.example.", "localhost.",
     ]
 
@@ -59,8 +61,8 @@ import Zones
         for client in ["192.168.0.1", "10.1.0.1", "10.0.0.9", "10.0.0.8", "203.0.113.1"] {
             for type in [RecordType.a, .cname, .ds] {
                 let address = try #require(IPAddress(scanning: client))
-                let steps = policy.steps(
-                    for: try Name(scanning: name),
+                let account = policy.account(
+                    of: try Name(scanning: name),
                     type: type,
                     from: Client(
                         address: address,
@@ -69,7 +71,7 @@ import Zones
                         returnPath: .init(0, 0)
                     )
                 )
-                let last = try #require(steps.last { $0.isDecisive })
+                let last = try #require(account.steps.last { $0.isDecisive })
                 var scene = Scene(policy)
                 let answer = try scene.ask(name, type, from: client, at: client)
                 let isForwarded = last.stage == .forwarding && !last.sentence.hasSuffix("REFUSED")
@@ -97,7 +99,8 @@ import Zones
             transport: .udp,
             returnPath: .init(0, 0)
         )
-        let steps = policy.steps(for: try Name(scanning: "a.example."), type: .a, from: client)
+        let steps = policy.account(of: try Name(scanning: "a.example."), type: .a, from: client)
+            .steps
         #expect(
             steps.map { ($0.isDecisive ? "* " : "  ") + $0.sentence + " \($0.place?.line ?? 0)" }
                 == [

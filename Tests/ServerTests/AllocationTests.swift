@@ -1,5 +1,6 @@
 import CAllocations
 import Platform
+import Resolver
 import Server
 import Support
 import Testing
@@ -43,6 +44,24 @@ struct AllocationTests {
             }
             try ask()
             #expect(try Self.count(ask) == 0)
+        }
+    }
+
+    @Test("for a query over the limit, truncated or dropped")
+    func overLimit() async throws {
+        var limits = Policy.Limits()
+        limits.queries = 100
+        limits.burst = 1
+        try await Fixture.with(limits: limits) { fixture in
+            let client = try DatagramClient(to: fixture.address)
+            func ask() {
+                for id in 0..<200 { client.send(Messages.query("n\(id).test", id: UInt16(id))) }
+                while client.receive(milliseconds: 50) != nil {}
+            }
+            ask()
+            #expect(Self.count(ask) == 0)
+            let counts = try fixture.server.report().resolver
+            #expect(counts.overRateDropped > 100 && counts.overRateTruncated > 0)
         }
     }
 

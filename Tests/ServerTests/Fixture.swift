@@ -17,21 +17,37 @@ struct Fixture {
         _ hosts: [String] = ["127.0.0.1"],
         workers: Int = 1,
         upstream: SocketAddress? = nil,
-        settings: Server.Settings = Server.Settings()
+        settings: Server.Settings = Server.Settings(),
+        limits: Policy.Limits = Fixture.limits
     ) throws {
         let wanted = try hosts.map { try #require(SocketAddress(scanning: $0, port: 0)) }
         let sockets = try ListeningSockets(binding: wanted, workers: workers)
         addresses = sockets.addresses
         server = try Server(
             serving: sockets,
-            under: Fixture.policy(upstream: upstream),
+            under: Fixture.policy(upstream: upstream, limits: limits),
             cache: Cache(seed: 1),
             settings: settings
         )
     }
 
+    /// What is allowed where a test does not say: all that is counted, and more than any test asks.
+    static let limits: Policy.Limits = {
+        var limits = Policy.Limits()
+        limits.queries = 1_000_000
+        limits.burst = 1_000_000
+        limits.waiting = 30_000
+        limits.connectionsPerClient = 10_000
+        return limits
+    }()
+
     /// Everything under `test.` has the address 192.0.2.1; all else goes upstream.
-    static func policy(upstream: SocketAddress?) -> Policy {
+    static func policy(
+        upstream: SocketAddress?,
+        limits: Policy.Limits = Fixture.limits
+    ) -> Policy {
+        var settings = Policy.Settings()
+        settings.limits = limits
         let zone = ZoneFile(
             path: "test.zone",
             source: ZoneSource(kind: .override, label: "test.zone", origin: .root)
@@ -47,7 +63,8 @@ struct Fixture {
             layers: layers,
             upstreams: upstream.map {
                 [Policy.Upstream(address: IPAddress($0), scope: $0.scope, port: $0.port)]
-            } ?? []
+            } ?? [],
+            settings: settings
         )
     }
 
@@ -60,6 +77,7 @@ struct Fixture {
         workers: Int = 1,
         upstream: SocketAddress? = nil,
         settings: Server.Settings = Server.Settings(),
+        limits: Policy.Limits = Fixture.limits,
         _ body: sending (Fixture) throws -> Void
     ) async throws {
         try await withTaskExecutorPreference(WaitingThread.shared) {
@@ -67,7 +85,8 @@ struct Fixture {
                 hosts,
                 workers: workers,
                 upstream: upstream,
-                settings: settings
+                settings: settings,
+                limits: limits
             )
             defer { fixture.server.stop() }
             try body(fixture)

@@ -1,4 +1,5 @@
 import Platform
+import Resolver
 import Server
 import Support
 import Testing
@@ -199,9 +200,9 @@ struct StreamServiceTests {
 
     @Test("a client over its limit displaces its own oldest idle connection")
     func perClient() async throws {
-        var settings = Server.Settings()
-        settings.connectionsPerClient = 2
-        try await Fixture.with(settings: settings) { fixture in
+        var limits = Policy.Limits()
+        limits.connectionsPerClient = 2
+        try await Fixture.with(limits: limits) { fixture in
             var clients: [StreamClient] = []
             for _ in 0..<3 {
                 let client = try StreamClient(to: fixture.address)

@@ -82,3 +82,27 @@ func scanHosts(_ text: String) -> Scanned {
     )
     return Scanned(listing: listing, report: report)
 }
+
+/// All that is found in a zone named `z`: what keeps it from being served, and what else is odd.
+func judge(_ text: [UInt8], _ kind: ZoneKind, origin: String) -> [ZoneFileError] {
+    let name = (try? Name(scanning: origin)) ?? .root
+    let source = ZoneSource(kind: kind, label: "z", origin: name)
+    let layer = ZoneCompiler.compile([ZoneFile(path: "z", source: source)], seed: 1) {
+        (path) throws(IncludeError) in
+        guard path == "z" else { throw IncludeError(reason: "none") }
+        return text
+    }
+    var records = RecordCollection()
+    var report = MasterFileScanner.scan(
+        text.span,
+        file: "z",
+        settings: ScanSettings(kind: kind, origin: name),
+        including: { (_) throws(IncludeError) in throw IncludeError(reason: "none") },
+        into: &records
+    )
+    let known = report.findings
+    records.check(as: kind, origin: name, into: &report)
+    let all = layer.findings + report.findings.dropFirst(known.count)
+    return all.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
+        .map(\.element)
+}

@@ -2,20 +2,11 @@ import DNS
 import Testing
 import Zones
 
-/// What the checks find in a zone of a kind named `example.`.
+/// What is found in a zone of a kind named `example.`, without the texts that show it.
 private func findings(_ text: String, _ kind: ZoneKind, origin: String = "example.") -> [String] {
-    let octets = Array(text.utf8)
-    let name = (try? Name(scanning: origin)) ?? .root
-    var records = RecordCollection()
-    var report = MasterFileScanner.scan(
-        octets.span,
-        file: "z",
-        settings: ScanSettings(kind: kind, origin: name),
-        including: { (_) throws(IncludeError) in throw IncludeError(reason: "none") },
-        into: &records
-    )
-    records.check(as: kind, origin: name, into: &report)
-    return report.findings.map(\.description)
+    judge(Array(text.utf8), kind, origin: origin).map {
+        String($0.description.split(separator: "\n")[0])
+    }
 }
 
 @Suite struct ZoneChecksTests {
@@ -24,8 +15,14 @@ private func findings(_ text: String, _ kind: ZoneKind, origin: String = "exampl
     @Test(
         arguments: [
             ("", []),
-            ("a CNAME b\na CNAME b", []),
-            ("a CNAME b\nA.example. CNAME B", []),
+            (
+                "a CNAME b\na CNAME b",
+                ["z:5: warning: a.example. has the same CNAME record twice"]
+            ),
+            (
+                "a CNAME b\nA.example. CNAME B",
+                ["z:5: warning: a.example. has the same CNAME record twice"]
+            ),
             ("a CNAME b\na RRSIG A 8 2 60 0 0 1 . AQID\na NSEC b A\na KEY 0 3 8 AQID", []),
             (
                 "a CNAME b\na A 192.0.2.1",
@@ -54,11 +51,51 @@ private func findings(_ text: String, _ kind: ZoneKind, origin: String = "exampl
                 ["z:4: warning: x.other. is not in the zone; the record is left out"]
             ),
             (
+                "@ DS 1 8 2 "
+                    + "0102030405060708091011121314151617181920212223242526272829303132",
+                [
+                    "z:4: error: example. is the zone's own name; its DS record belongs into the zone "
+                        + "above"
+                ]
+            ),
+            (
+                "a DS 1 8 99 0102",
+                ["z:4: warning: a.example. has a DS record and is not delegated"]
+            ),
+            ("a DS 1 8 99 0102\na NS ns", []),
+            (
+                "a HTTPS 0 . port=443",
+                [
+                    "z:4: warning: the HTTPS record of a.example. is an alias (priority 0): clients "
+                        + "ignore its parameters"
+                ]
+            ),
+            ("a HTTPS 0 b", []), ("a SVCB 1 b port=853", []), ("_dns SVCB 0 b", []),
+            ("_dns SVCB 1 b alpn=dot", []),
+            ("_8443._dns SVCB 1 b alpn=dot,h2 dohpath=/q{?dns}", []),
+            (
+                "_dns SVCB 1 b alpn=h3",
+                [
+                    "z:4: error: the SVCB record of _dns.example. is for DNS over HTTP, and has no "
+                        + "dohpath"
+                ]
+            ),
+            (
+                "_853._dns.a SVCB 1 b port=853",
+                [
+                    "z:4: warning: the SVCB record of _853._dns.a.example. has no alpn: clients know no "
+                        + "protocol to ask it by"
+                ]
+            ),
+            (
                 "sub NS ns.sub",
                 ["z:4: warning: the name server ns.sub.example. has no address in the zone"]
             ),
             ("sub NS ns.sub\nns.sub AAAA ::1", []), ("sub NS ns.other.", []),
-            ("@ SOA ns hm 1 2 3 4 5", []),
+            (
+                "@ SOA ns hm 1 2 3 4 5",
+                ["z:4: warning: example. has the same SOA record twice"]
+            ),
             (
                 "@ SOA ns hm 2 2 3 4 5",
                 ["z:4: error: example. has another SOA record than the zone"]

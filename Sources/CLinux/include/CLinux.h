@@ -22,7 +22,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <malloc.h>
+#include <linux/sock_diag.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -37,10 +39,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -217,6 +221,13 @@ static inline int clinux_get_option(int fd, int level, int option) {
     return getsockopt(fd, level, option, &value, &length) < 0 ? -1 : value;
 }
 
+// How many datagrams found no room in a socket's receive buffer; 0 where the kernel does not say.
+static inline unsigned clinux_dropped(int fd) {
+    unsigned memory[SK_MEMINFO_VARS] = {0};
+    socklen_t length = sizeof memory;
+    return getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &length) < 0 ? 0 : memory[SK_MEMINFO_DROPS];
+}
+
 static inline int clinux_bind(int fd, struct clinux_endpoint endpoint) {
     union clinux_address address;
     socklen_t length = clinux_to_address(endpoint, &address);
@@ -272,6 +283,18 @@ static inline int clinux_connect_unix(int fd, const char *name) {
     return size == 0 ? -1 : connect(fd, (struct sockaddr *)&address, size);
 }
 
+// Writes the path that a Unix socket is bound to, and gives its length; 0: it has none.
+static inline size_t clinux_unix_path(int fd, void *text, size_t room) {
+    struct sockaddr_un address;
+    socklen_t size = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) < 0) return 0;
+    if (size <= offsetof(struct sockaddr_un, sun_path) || address.sun_path[0] == 0) return 0;
+    size_t length = strnlen(address.sun_path, size - offsetof(struct sockaddr_un, sun_path));
+    if (length > room) return 0;
+    memcpy(text, address.sun_path, length);
+    return length;
+}
+
 // Sends one datagram to a Unix socket.
 static inline ssize_t clinux_send_unix(int fd, const char *name, const void *octets, size_t count) {
     struct sockaddr_un address;
@@ -311,6 +334,129 @@ static inline size_t clinux_user_name(uid_t user, char *name, size_t room) {
     memcpy(name, entry.pw_name, length);
     return length;
 }
+
+// A user by name, or by number where `name` is NULL: 1 found, 0 there is none, -1 with errno.
+static inline int clinux_find_user(const char *name, uid_t *user, gid_t *group) {
+    struct passwd entry, *found = NULL;
+    char strings[16384];
+    int error = name ? getpwnam_r(name, &entry, strings, sizeof strings, &found)
+                     : getpwuid_r(*user, &entry, strings, sizeof strings, &found);
+    if (!found) {
+        // Several numbers mean that there is none (getpwnam(3)).
+        errno = error;
+        return error == ERANGE || error == EIO || error == EMFILE || error == ENFILE ? -1 : 0;
+    }
+    *user = entry.pw_uid;
+    *group = entry.pw_gid;
+    return 1;
+}
+
+// A group by name: 1 found, 0 there is none, -1 with errno. Its members may be many.
+static inline int clinux_find_group(const char *name, gid_t *group) {
+    struct group entry, *found = NULL;
+    char *strings = NULL;
+    int error = ERANGE;
+    for (size_t room = 1 << 14; error == ERANGE && room <= 1 << 24; room *= 4) {
+        char *more = (char *)realloc(strings, room);
+        if (!more) break;
+        strings = more;
+        error = getgrnam_r(name, &entry, strings, room, &found);
+    }
+    if (found) *group = entry.gr_gid;
+    free(strings);
+    errno = error;
+    return found ? 1 : error == ERANGE || error == EIO ? -1 : 0;
+}
+
+// Gives a socket's path to a user and group, as long as it is the socket that we have just made:
+// whoever may write in the folder could have put something else there.
+static inline int clinux_give_socket(const char *path, uid_t user, gid_t group) {
+    int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return -1;
+    struct stat status;
+    int result = fstat(fd, &status);
+    if (result == 0 && (!S_ISSOCK(status.st_mode) || status.st_nlink != 1)) {
+        errno = EPERM;
+        result = -1;
+    }
+    if (result == 0) result = fchownat(fd, "", user, group, AT_EMPTY_PATH);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return result;
+}
+
+// Whether this thread may change user and group.
+static inline bool clinux_may_change_user(void) {
+    cap_flag_value_t user = CAP_CLEAR, group = CAP_CLEAR;
+    cap_t own = cap_get_proc();
+    if (!own) return false;
+    cap_get_flag(own, CAP_SETUID, CAP_EFFECTIVE, &user);
+    cap_get_flag(own, CAP_SETGID, CAP_EFFECTIVE, &group);
+    cap_free(own);
+    return user == CAP_SET && group == CAP_SET;
+}
+
+// Becomes a user with a group; with the groups that the machine gives to its name, if it has one.
+static inline int clinux_become(const char *name, uid_t user, gid_t group) {
+    if ((name ? initgroups(name, group) : setgroups(0, NULL)) < 0) return -1;
+    if (setresgid(group, group, group) < 0) return -1;
+    return setresuid(user, user, user);
+}
+
+// Whether a process that is no longer root can be it again; it is then.
+static inline bool clinux_regains_root(void) { return geteuid() != 0 && setuid(0) == 0; }
+
+// Empties the bounding set as far as that is permitted (CAP_SETPCAP).
+static inline void clinux_drop_bounding_set(void) {
+    for (cap_value_t capability = 0; capability < cap_max_bits(); capability++) {
+        if (cap_get_bound(capability) == 1 && cap_drop_bound(capability) < 0) return;
+    }
+}
+
+// Whether this thread has a capability in its effective, permitted or inheritable set; the ambient
+// set is a part of those.
+static inline bool clinux_has_capability(int capability) {
+    cap_t own = cap_get_proc();
+    if (!own) return true;
+    bool has = false;
+    for (int set = CAP_EFFECTIVE; set <= CAP_INHERITABLE; set++) {
+        cap_flag_value_t value = CAP_CLEAR;
+        cap_get_flag(own, (cap_value_t)capability, (cap_flag_t)set, &value);
+        has = has || value == CAP_SET;
+    }
+    cap_free(own);
+    return has;
+}
+
+// Leaves this thread no capability, effective, permitted, inheritable or ambient.
+static inline int clinux_drop_capabilities(void) {
+    // Not every kernel has ambient ones; without permitted ones there are none.
+    cap_reset_ambient();
+    cap_t none = cap_init();
+    if (!none) return -1;
+    int result = cap_set_proc(none);
+    int error = errno;
+    cap_free(none);
+    errno = error;
+    return result;
+}
+
+// Writes a capability's name, as `cap_net_bind_service`, and gives its length.
+static inline size_t clinux_capability_name(int capability, char *text, size_t room) {
+    char *name = cap_to_name((cap_value_t)capability);
+    if (!name) return 0;
+    size_t length = strlen(name);
+    if (length > room) length = room;
+    memcpy(text, name, length);
+    cap_free(name);
+    return length;
+}
+
+static inline int clinux_capability_count(void) { return (int)cap_max_bits(); }
+
+// What this process executes gets no rights that it does not have itself. prctl is variadic.
+static inline int clinux_forbid_new_rights(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 // One event of inotify at an offset of what was read; gives the offset of the next, 0 at the end.
 static inline size_t clinux_inotify_event(const unsigned char *octets, size_t offset, size_t count,

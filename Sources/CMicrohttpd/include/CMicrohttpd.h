@@ -14,15 +14,11 @@ struct cmicrohttpd;
 typedef char *(*cmicrohttpd_handler)(void *context, const char *path, unsigned *status,
                                      const char **type, size_t *count);
 
-// Serves `port` of an address in network order (4 or 16 octets); NULL where it cannot, with errno.
-struct cmicrohttpd *cmicrohttpd_start(const void *address, size_t size, uint32_t scope,
-                                      uint16_t port, cmicrohttpd_handler handler, void *context);
+// Serves a listening socket, which is its own then; NULL where it cannot, with errno.
+struct cmicrohttpd *cmicrohttpd_start(int fd, cmicrohttpd_handler handler, void *context);
 
 // Readable while there is something to do.
 int cmicrohttpd_descriptor(const struct cmicrohttpd *server);
-
-// The port that is served.
-uint16_t cmicrohttpd_port(const struct cmicrohttpd *server);
 
 // In how many milliseconds to run at the latest; -1: not before the descriptor is readable.
 int64_t cmicrohttpd_timeout(const struct cmicrohttpd *server);

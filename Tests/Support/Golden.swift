@@ -1,7 +1,7 @@
 import Glibc
 
 /// The lines of a golden file that are neither empty nor a comment.
-func goldenLines(_ name: String, file: String = #filePath) -> [String] {
+public func goldenLines(_ name: String, file: String = #filePath) -> [String] {
     var parts = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
     parts.append("Golden")
     parts.append(name[...])
@@ -11,7 +11,7 @@ func goldenLines(_ name: String, file: String = #filePath) -> [String] {
 }
 
 /// The octets of a file, or nil where it cannot be read.
-func readFile(_ path: String) -> [UInt8]? {
+public func readFile(_ path: String) -> [UInt8]? {
     // Safe: the string outlives the call.
     let descriptor = unsafe open(path, O_RDONLY)
     guard descriptor >= 0 else { return nil }
@@ -29,7 +29,7 @@ func readFile(_ path: String) -> [UInt8]? {
 }
 
 /// The octets that hexadecimal digits spell, blanks apart.
-func octets(_ hex: String) -> [UInt8] {
+public func octets(_ hex: String) -> [UInt8] {
     let digits = hex.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map {
         UInt8(digits[$0] << 4 | digits[$0 + 1])
@@ -37,6 +37,6 @@ func octets(_ hex: String) -> [UInt8] {
 }
 
 /// Hexadecimal digits in lower case.
-func hex(_ octets: [UInt8]) -> String {
+public func hex(_ octets: [UInt8]) -> String {
     octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
