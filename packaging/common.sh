@@ -1,7 +1,17 @@
-# Shell functions that packaging/run and packaging/test share; read with "."
+# shellcheck shell=sh disable=SC2034
+# What packaging/run, packaging/test and packaging/deb share; read with "."
 
-# What the build needs beside the toolchain.
-build_packages="binutils git libc6-dev libstdc++-12-dev libssl-dev libcap-dev libcurl4-openssl-dev libmicrohttpd-dev"
+# What the build needs beside the toolchain, and what the toolchain itself needs.
+build_packages="binutils git libc6-dev libstdc++-12-dev libncurses6 \
+libssl-dev libcap-dev libcurl4-openssl-dev libmicrohttpd-dev"
+# What the Debian package needs beside that.
+deb_packages="debhelper dh-apparmor dpkg-dev lintian"
+
+# How programs are built that are to be used: what is tested is what is shipped. The Swift runtime goes
+# into them, because no machine has it; all symbols are resolved at the start, and their table is then
+# read-only.
+release_flags="--configuration release --static-swift-stdlib \
+-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now"
 
 say() { printf '==> %s\n' "$*"; }
 
@@ -75,7 +85,8 @@ need_swift() {
     [ -n "$swift" ] || swift=/opt/swift/usr/bin/swift
     [ -x "$swift" ] ||
         fail "no Swift toolchain: put swift 6.3 on the PATH, see https://www.swift.org/install/"
-    version=$("$swift" --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p')
+    said=$("$swift" --version 2>&1) || fail "$swift does not run: $(echo "$said" | tail -n 1)"
+    version=$(echo "$said" | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p')
     major=${version%%.*}
     minor=${version#*.}
     [ "${major:-0}" -gt 6 ] || { [ "${major:-0}" -eq 6 ] && [ "${minor:-0}" -ge 3 ]; } ||

@@ -79,9 +79,19 @@ struct MetricsText {
             "Queries that get no reply, by reason; receive_buffer: the kernel had no room for them",
             "reason",
             [
-                ("policy", server.dropped - min(resolver.ignored, server.dropped)),
-                ("not_a_query", resolver.ignored), ("too_long", server.datagramsTooLong),
+                ("policy", resolver.dropped), ("not_a_query", resolver.ignored),
+                ("over_rate", resolver.overRateDropped), ("too_long", server.datagramsTooLong),
                 ("receive_buffer", server.datagramsLost),
+            ]
+        )
+        counters(
+            "detour_limited_total",
+            "What was held back of clients that ask too much, by what became of it: queries over UDP "
+                + "truncated or dropped, queries refused because too many wait, reads over TCP put off",
+            "reason",
+            [
+                ("truncated", resolver.overRateTruncated), ("dropped", resolver.overRateDropped),
+                ("waiting", resolver.tooManyWaiting), ("paused", server.connectionsPaused),
             ]
         )
         counters(

@@ -54,7 +54,8 @@ public struct ResolverStatistics: Sendable, Equatable {
         [
             \.queries, \.overridden, \.cacheHits, \.waited, \.refused, \.malformed, \.failed,
             \.dropped, \.upstreamQueries, \.mismatches, \.doubtful, \.shed, \.loops, \.stale,
-            \.prefetched, \.special, \.ignored, \.overRateTruncated, \.overRateDropped, \.tooManyWaiting,
+            \.prefetched, \.special, \.ignored, \.overRateTruncated, \.overRateDropped,
+            \.tooManyWaiting,
         ]
     }
 }

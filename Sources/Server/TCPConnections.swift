@@ -327,9 +327,8 @@ struct TCPConnections: ~Copyable {
     }
 
     private mutating func markDirty(_ slot: Int) {
-        guard !slots[slot].isDirty else { return }
+        if !slots[slot].isDirty { dirty.append(Int32(slot)) }
         slots[slot].isDirty = true
-        dirty.append(Int32(slot))
     }
 
     /// Writes the replies that were added in this turn, one call a connection.

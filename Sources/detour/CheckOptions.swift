@@ -63,6 +63,7 @@ struct CheckOptions {
           --zone FILE, --hosts FILE, --authoritative ORIGIN=FILE, --rpz ORIGIN=FILE
                           files of different kinds, in the order of their precedence
           --json          findings as a JSON object on standard output
+          --help
 
         exit status: 0 good (warnings apart), 1 bad, 64 usage
         """

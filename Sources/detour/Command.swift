@@ -1,3 +1,4 @@
+import Control
 import Platform
 
 /// The subcommands: each has a file of its own, and takes what stands behind its name.
@@ -28,6 +29,10 @@ enum Command {
             Output.print(usage)
             return 0
         }
+        if name == "--version" {
+            Output.print("detour \(Version.text)")
+            return 0
+        }
         guard let command = all.first(where: { $0.name == name }) else {
             Output.error("detour: there is no command \(name)\n" + usage)
             return ExitStatus.usage
@@ -36,12 +41,12 @@ enum Command {
     }
 
     private static var usage: String {
-        "usage: detour COMMAND …\n"
+        "usage: detour COMMAND …\n       detour --version | --help\n\n"
             + all.map {
                 "  \($0.name)" + String(repeating: " ", count: 9 - $0.name.utf8.count)
                     + "\($0.summary)\n"
             }.joined()
-            + "detour COMMAND --help says more."
+            + "\ndetour COMMAND --help says more."
     }
 }
 

@@ -86,6 +86,7 @@ struct ExplainOptions {
           --view NAME     somebody asks who has this view
           --tcp           over TCP
           --json          a JSON object on standard output
+          --help
 
         exit status: 0 explained, 1 no such view, 64 usage, 69 no daemon, 77 not permitted,
         78 configuration or zones

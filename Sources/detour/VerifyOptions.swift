@@ -181,6 +181,13 @@ struct VerifyOptions {
           --server ADDR[:PORT]   ask a running daemon for the names, rather than the files alone
           --only, --except GLOB  which names: * is any text, dots included, ? one character
           --port N               ports, rather than those of the configuration (443)
+          --timeout SECONDS      the most time for one endpoint (20)
+          --jobs N               how many endpoints are contacted at once (32)
+          --evidence-out FILE    keep what was seen, for --evidence
+          --evidence FILE        judge what was kept, and contact nobody
+          --chain FILE           judge a chain of certificates, and contact nobody
+          --name NAME            the name that the chain is to be for
+          --limbo FILE           judge the cases of an x509-limbo file
           --anchors PATH         certificates in PEM, DER or PKCS#7, or a folder of such files
           --system               use the system's store as well; never read without this
           --at TIME              judge at 2027-01-31T00:00:00Z, @SECONDS or +30d
@@ -193,6 +200,7 @@ struct VerifyOptions {
           --json                 the same as --format json
           --no-times             leave out times and durations, so that reports can be compared
           --warnings-as-errors   exit with 3 where there is nothing but warnings
+          --help
 
         exit status: 0 all as required, 1 a verdict failed, 2 could not judge, 3 warnings,
                      64 usage, 78 configuration or anchors, 130 and 143 interrupted

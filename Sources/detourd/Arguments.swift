@@ -221,7 +221,8 @@ struct Arguments {
           --version, --help
 
         SIGHUP reads the configuration and the zones again; SIGTERM and SIGINT stop.
-        Exit status: 0 stopped, 64 usage, 69 address in use, 77 not permitted, 78 zones or settings.
+        Exit status: 0 stopped, 64 usage, 69 address in use, 71 the system refused, 77 not permitted,
+        78 zones or settings.
 
         """
 }

@@ -19,8 +19,6 @@ enum Daemon {
         static let configuration: Int32 = 78
     }
 
-    static let version = "0.1.0"
-
     /// Runs until it is told to stop, and gives the exit status.
     static func run(_ commandLine: [String]) -> Int32 {
         let arguments: Arguments
@@ -35,7 +33,7 @@ enum Daemon {
             return Status.stopped
         }
         if arguments.asksForVersion {
-            StandardStream.output.write("detourd \(version)\n")
+            StandardStream.output.write("detourd \(Version.text)\n")
             return Status.stopped
         }
         do throws(RejectedConfiguration) {
@@ -137,7 +135,7 @@ enum Daemon {
                 server: server,
                 cache: cache,
                 log: log,
-                version: version,
+                version: Version.text,
                 configuration: configuration,
                 loaded: loaded,
                 policy: consume policy,
@@ -163,10 +161,7 @@ enum Daemon {
     }
 
     /// How the server is to work, and what it says about upstreams over TLS.
-    private static func settings(
-        _ configuration: Configuration,
-        _ log: Log
-    ) -> Server.Settings {
+    private static func settings(_ configuration: Configuration, _ log: Log) -> Server.Settings {
         var settings = Server.Settings()
         settings.connections = configuration.limits.connections
         settings.upstreamFailed = { upstream, reason in

@@ -211,16 +211,24 @@ struct Endpoints: ~Copyable {
         }
     }
 
+    /// Loopback of both families, or of the one that the machine has: IPv6 can be turned off.
+    private static var loopback: [SocketAddress] {
+        let ipv4 = SocketAddress(ipv4: 0x7F00_0001, port: 53)
+        let isThere: Bool
+        do throws(Errno) {
+            _ = try UDPSocket(serving: SocketAddress(high: 0, low: 1, port: 0))
+            isThere = true
+        } catch {
+            isThere = false
+        }
+        return isThere ? [ipv4, SocketAddress(high: 0, low: 1, port: 53)] : [ipv4]
+    }
+
     /// Addresses as the kernel takes them.
     private static func addresses(
         _ addresses: [Configuration.Address]?
     ) throws(Refusal) -> [SocketAddress] {
-        guard let addresses else {
-            return [
-                SocketAddress(ipv4: 0x7F00_0001, port: 53),
-                SocketAddress(high: 0, low: 1, port: 53),
-            ]
-        }
+        guard let addresses else { return Endpoints.loopback }
         var found: [SocketAddress] = []
         for address in addresses {
             guard let socket = SocketAddress(scanning: "\(address)", port: 53) else {

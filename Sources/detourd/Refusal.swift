@@ -35,10 +35,14 @@ struct Refusal: Error {
         switch error.error {
         case .addressInUse:
             var advice = "end that program, or choose another address with --listen"
+            let resolved =
+                "systemd-resolved serves 127.0.0.53 only: listen on one address, such as "
+                + "--listen 127.0.0.1, or set DNSStubListener=no in /etc/systemd/resolved.conf"
             if error.holder?.name == "systemd-resolve" {
-                advice =
-                    "systemd-resolved serves 127.0.0.53 only: listen on one address, such as "
-                    + "--listen 127.0.0.1, or set DNSStubListener=no in /etc/systemd/resolved.conf"
+                advice = resolved
+            } else if error.holder == nil, address.isAny, address.port == 53 {
+                // A sandbox does not show other users' processes.
+                advice += "; " + resolved
             }
             let holder = error.holder.map { "\($0)" } ?? "another program"
             return ("\(address) is in use by \(holder); \(advice)", Daemon.Status.addressInUse)
