@@ -314,19 +314,17 @@ struct TCPConnections: ~Copyable {
         let slot = path.slot
         guard isOpen(slot, path.generation) else { return false }
         slots[slot].unsent.appendFramed(length, draftedIn: replies)
-        slots[slot].inFlight -= 1
-        markDirty(slot)
+        waitsNoMore(slot)
         return true
     }
 
     /// A query that waited gets no reply.
     mutating func forget(_ path: ConnectionReturnPath) {
-        guard isOpen(path.slot, path.generation) else { return }
-        slots[path.slot].inFlight -= 1
-        markDirty(path.slot)
+        if isOpen(path.slot, path.generation) { waitsNoMore(path.slot) }
     }
 
-    private mutating func markDirty(_ slot: Int) {
+    private mutating func waitsNoMore(_ slot: Int) {
+        slots[slot].inFlight -= 1
         if !slots[slot].isDirty { dirty.append(Int32(slot)) }
         slots[slot].isDirty = true
     }
