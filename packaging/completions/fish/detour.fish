@@ -67,6 +67,8 @@ complete -c detour -n $in -l authoritative -x -d 'ORIGIN=FILE, a zone that owns 
 complete -c detour -n $in -l rpz -x -d 'ORIGIN=FILE, a response policy zone'
 complete -c detour -n $in -l client -x -d 'Who asks'
 complete -c detour -n $in -l server -x -d 'The address that is asked'
+complete -c detour -n $in -l view -x -d 'Somebody who has this view asks'
+complete -c detour -n $in -l control -r -F -d 'The control socket'
 complete -c detour -n $in -l tcp -d 'Over TCP'
 complete -c detour -n $in -l json -d 'Print JSON'
 complete -c detour -n $in -l help -d 'Print the usage'
