@@ -91,7 +91,7 @@ extension TheDaemon {
                 #expect(ContinuousClock.now - start < .seconds(1))
                 let reply = try await slow
                 #expect(reply.status == "SERVFAIL")
-                let reason = "(127.0.0.1 did not answer in time)"
+                let reason = "(127.0.0.1:\(silence.port) did not answer in time)"
                 #expect(reply.error?.contains(reason) == true, "\(reply.text)")
                 #expect(ContinuousClock.now - start < .seconds(3))
             }
