@@ -66,14 +66,22 @@ struct MetricsText {
                 ("servfail", resolver.failed),
             ]
         )
+        // Queries are the sum of replies, drops but for those of the kernel, and those that wait.
+        counters(
+            "detour_replies_total",
+            "Replies to queries, by whether an upstream had to be asked",
+            "when",
+            [("at_once", server.answeredAtOnce), ("later", server.answeredLater)]
+        )
+        gauge("detour_queries_waiting", "Queries that wait for an upstream", "\(server.waiting)")
         counters(
             "detour_drops_total",
-            "Queries and replies that were dropped, by reason",
+            "Queries that get no reply, by reason; receive_buffer: the kernel had no room for them",
             "reason",
             [
-                ("policy", resolver.dropped), ("too_long", server.datagramsTooLong),
-                ("not_sent", server.repliesNotSent), ("client_gone", server.repliesWithoutClient),
-                ("shed", resolver.shed), ("loop", resolver.loops),
+                ("policy", resolver.dropped), ("not_a_query", resolver.ignored),
+                ("over_rate", resolver.overRateDropped), ("too_long", server.datagramsTooLong),
+                ("receive_buffer", server.datagramsLost),
             ]
         )
         counters(
@@ -85,6 +93,24 @@ struct MetricsText {
                 ("truncated", resolver.overRateTruncated), ("dropped", resolver.overRateDropped),
                 ("waiting", resolver.tooManyWaiting), ("paused", server.connectionsPaused),
             ]
+        )
+        counters(
+            "detour_replies_lost_total",
+            "Replies that did not reach the network, by reason",
+            "reason",
+            [
+                ("not_sent", server.repliesNotSent), ("client_gone", server.repliesWithoutClient),
+            ]
+        )
+        counter(
+            "detour_shed_total",
+            "Questions given up to make room for others, and answered SERVFAIL",
+            resolver.shed
+        )
+        counter(
+            "detour_loops_total",
+            "Queries of ours that an upstream sent back, answered SERVFAIL",
+            resolver.loops
         )
         histogram(
             "detour_query_duration_seconds",

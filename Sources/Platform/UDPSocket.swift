@@ -62,6 +62,9 @@ public struct UDPSocket: ~Copyable, Sendable {
         reportsDestination = false
     }
 
+    /// How many datagrams came while the receive buffer was full, and were lost.
+    public var dropped: UInt64 { UInt64(clinux_dropped(descriptor.rawValue)) }
+
     /// Takes up to a batch of the datagrams that wait, and gives their number; 0 when none do.
     ///
     /// Throws what the kernel says of the socket, as `connectionRefused` on a connected one.

@@ -5,6 +5,14 @@ import Synchronization
 public final class Cache: Sendable {
     private let shards: [Shard]
     let seed: UInt64
+    /// Which lengths of networks there may be answers for, from 1, of IPv4 and of IPv6: most answers
+    /// have one of very few.
+    private let scopes = Mutex(Scopes())
+
+    private struct Scopes {
+        var ipv4: UInt128 = 0
+        var ipv6: UInt128 = 0
+    }
 
     private final class Shard: Sendable {
         let state: Mutex<CacheShard>
@@ -38,6 +46,18 @@ public final class Cache: Sendable {
         return shard(hash).state.withLock {
             $0.find(key, name: name, hash: hash, isHit: isHit, at: now, copy: &copy)
         }
+    }
+
+    /// Notes that there is an answer for a network of so many bits, one at least.
+    func noteScope(_ length: Int, ofFamily family: UInt16) {
+        let bit = UInt128(1) << (length - 1)
+        scopes.withLock { if family == 1 { $0.ipv4 |= bit } else { $0.ipv6 |= bit } }
+    }
+
+    /// Whether there may be answers for networks of so many bits, one at least.
+    func hasScope(_ length: Int, ofFamily family: UInt16) -> Bool {
+        let bit = UInt128(1) << (length - 1)
+        return scopes.withLock { (family == 1 ? $0.ipv4 : $0.ipv6) & bit != 0 }
     }
 
     /// Keeps an entry that `CacheEntry.compose` made; a failure only where nothing better is left.

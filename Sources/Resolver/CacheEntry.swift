@@ -77,6 +77,8 @@ struct CacheEntry {
         static let isAuthenticData = Flags(rawValue: 16)
         /// No upstream gave an answer; the body is the reason, as text.
         static let isFailure = Flags(rawValue: 32)
+        /// It was asked for a network, and is for everybody.
+        static let isForAll = Flags(rawValue: 64)
     }
 
     static let headerSize = 56

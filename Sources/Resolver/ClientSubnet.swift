@@ -46,9 +46,21 @@ struct ClientSubnet: BitwiseCopyable, Equatable {
         else { throw WireError(.badOPT, at: range.lowerBound) }
     }
 
+    /// The network of so many bits that this one is in; its scope tells it from one of as many bits
+    /// that somebody speaks for.
+    func covering(_ length: Int) -> ClientSubnet {
+        var network = self
+        network.prefixLength = UInt8(truncatingIfNeeded: length)
+        network.scope = network.prefixLength
+        network.high &= ~(UInt64.max >> UInt64(min(length, 64)))
+        network.low &= length <= 64 ? 0 : ~(UInt64.max >> UInt64(length - 64))
+        return network
+    }
+
     /// A number that differs for different networks, for the cache's key.
     var fingerprint: UInt64 {
-        let first = (high ^ UInt64(family) << 8 ^ UInt64(prefixLength))
+        let lengths = UInt64(scope) << 16 ^ UInt64(prefixLength)
+        let first = (high ^ UInt64(family) << 8 ^ lengths)
             .multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         let second = (first.high ^ first.low ^ low)
             .multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)

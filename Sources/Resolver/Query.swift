@@ -73,9 +73,10 @@ struct Query: BitwiseCopyable {
                 query.wantsDNSSEC = edns.wantsDNSSEC
                 if let range = edns.payload(of: .clientSubnet, in: message) {
                     // The question could be read; it is the option that means nothing.
-                    guard let subnet = try? ClientSubnet(parsing: message, at: range) else {
+                    guard var subnet = try? ClientSubnet(parsing: message, at: range) else {
                         return .error(.formatError, query, echoesQuestion: true)
                     }
+                    subnet.scope = 0
                     // Families that are not IP mean nothing here.
                     query.subnet = subnet.family == 1 || subnet.family == 2 ? subnet : nil
                 }

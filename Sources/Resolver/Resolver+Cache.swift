@@ -15,7 +15,7 @@ extension Resolver {
     ) -> Step {
         hasStale = false
         let isHit = waiter.exchanges == 0
-        let found = cache.find(asked.key, name: target, isHit: isHit, at: now, copy: &entry)
+        let found = find(asked, for: waiter, at: now)
         if found == .nothing { return .pass }
         let entry = CacheEntry(self.entry.span, at: 0)
         // An answer that was fetched after the client asked is the client's, whatever its TTL.

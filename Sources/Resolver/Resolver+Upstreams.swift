@@ -114,7 +114,11 @@ extension Resolver {
     /// When `expire` is next due, or nil while nothing waits.
     public var nextDeadline: Instant? { forwarder.nextDeadline }
 
-    /// Takes the next finished reply: its client, and how many octets stand in `reply`.
+    /// How many clients wait for their answer.
+    public var waitingCount: Int { forwarder.waiters.count }
+
+    /// Takes the next finished reply: its client, and how many octets stand in `reply`; none where a
+    /// policy has the client get no answer.
     ///
     /// To be drained after each batch of `receive`, `pathFailed`, `expire` and `adopt`, and
     /// `nextSend` after it, until neither has anything. `reply` must have
@@ -132,9 +136,13 @@ extension Resolver {
             guard (try? target.read(from: asked, at: 0)) != nil else { continue }
             let disposition = respond(to: waiter, question: asked, at: now, into: &reply)
             if log.interval > 0 { note(disposition, of: waiter, asked, reply.span, at: now) }
-            guard case .respond(let count) = disposition else { continue }
-            latencies.add(from: waiter.arrivedAt, to: now)
-            return (waiter.client, count)
+            switch disposition {
+            case .respond(let count):
+                latencies.add(from: waiter.arrivedAt, to: now)
+                return (waiter.client, count)
+            case .drop: return (waiter.client, 0)
+            case .wait: continue
+            }
         }
     }
 
@@ -146,7 +154,7 @@ extension Resolver {
         at now: Instant
     ) -> Exchange.Failure? {
         guard forwarder.copyName(of: exchange, to: &scratch) else { return .unusable }
-        let key = forwarder.exchanges[exchange].key
+        var key = forwarder.exchanges[exchange].key
         let start = Header.size + scratch.count + 4
         var end = start
         var description: CacheEntry.Description
@@ -162,9 +170,13 @@ extension Resolver {
         } catch {
             return error == .aliasLoop ? .aliasLoop : .unusable
         }
-        if let asked = forwarder.exchanges[exchange].subnet, let answered = options.subnet {
-            guard asked.isAnswered(by: answered) else { return .unusable }
-            description.scope = answered.scope
+        if let asked = forwarder.exchanges[exchange].subnet {
+            if let answered = options.subnet {
+                guard asked.isAnswered(by: answered) else { return .unusable }
+                description.scope = answered.scope
+            }
+            // An upstream that says nothing of networks answers for all (RFC 7871, 7.3).
+            key = self.key(keeping: &description, askedFor: asked, under: key)
         }
         store(description, key: key, body: start..<end, at: now)
         return nil
@@ -198,14 +210,31 @@ extension Resolver {
         )
     }
 
-    /// Nobody gave an answer: keeps that, for a second (RFC 9520), and wakes all who wait.
+    /// For how long a failure is kept (RFC 9520, 3.2), in seconds: one, and twice as long as the last
+    /// time where it is the name that fails again and again. What an outage does to a name is over when
+    /// the outage is.
+    private mutating func failureLifetime(of exchange: Int, at now: Instant) -> UInt32 {
+        let key = forwarder.exchanges[exchange].key
+        guard !forwarder.isDown(group: forwarder.exchanges[exchange].group),
+            cache.find(key, name: scratch, isHit: false, at: now, copy: &entry) != .nothing
+        else { return 1 }
+        let former = CacheEntry(entry.span, at: 0)
+        let forgotten = (UInt64(former.lifetime) + Resolver.failureMemory) * 1_000_000_000
+        guard former.flags.contains(.isFailure), former.age(at: now) < forgotten else { return 1 }
+        return min(former.lifetime * 2, Resolver.longestFailure)
+    }
+
+    private static let longestFailure: UInt32 = 5
+    /// For how many seconds a failure that is over still makes the next one last longer.
+    private static let failureMemory: UInt64 = 60
+
+    /// Nobody gave an answer: keeps that for a moment, and wakes all who wait.
     mutating func giveUp(_ exchange: Int, at now: Instant) {
         let failure = forwarder.exchanges[exchange].failure
         let upstream = forwarder.exchanges[exchange].failedUpstream
         var description = CacheEntry.Description()
         description.flags = .isFailure
         description.code = .serverFailure
-        description.lifetime = 1
         description.error = failure == .unreachable ? .networkError : .noReachableAuthority
         var reason = Explanation()
         reason.append(forwarder.labels[upstream])
@@ -230,6 +259,7 @@ extension Resolver {
             reason.append(", nor did others give an answer")
         }
         if forwarder.copyName(of: exchange, to: &scratch) {
+            description.lifetime = failureLifetime(of: exchange, at: now)
             message.copy(reason.text, at: 0)
             let body = 0..<reason.text.count
             store(description, key: forwarder.exchanges[exchange].key, body: body, at: now)

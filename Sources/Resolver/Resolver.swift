@@ -99,7 +99,7 @@ public struct Resolver: ~Copyable {
         }
         switch Query.parse(message, over: client.transport, name: &target) {
         case .drop:
-            counts.dropped &+= 1
+            counts.ignored &+= 1
             return .drop
         case .error(let code, let query, let echoesQuestion):
             counts.malformed &+= 1

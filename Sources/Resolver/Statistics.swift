@@ -14,8 +14,10 @@ public struct ResolverStatistics: Sendable, Equatable {
     public var malformed: UInt64 = 0
     /// Answered SERVFAIL.
     public var failed: UInt64 = 0
-    /// Not answered: responses, fragments, and names whose policy is to drop.
+    /// Not answered: names whose policy is to drop.
     public var dropped: UInt64 = 0
+    /// Not answered: responses, and what is too short to be a query.
+    public var ignored: UInt64 = 0
     /// Queries sent upstream.
     public var upstreamQueries: UInt64 = 0
     /// Upstream messages that matched nothing.
@@ -52,7 +54,8 @@ public struct ResolverStatistics: Sendable, Equatable {
         [
             \.queries, \.overridden, \.cacheHits, \.waited, \.refused, \.malformed, \.failed,
             \.dropped, \.upstreamQueries, \.mismatches, \.doubtful, \.shed, \.loops, \.stale,
-            \.prefetched, \.special, \.overRateTruncated, \.overRateDropped, \.tooManyWaiting,
+            \.prefetched, \.special, \.ignored, \.overRateTruncated, \.overRateDropped,
+            \.tooManyWaiting,
         ]
     }
 }

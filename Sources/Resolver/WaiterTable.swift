@@ -40,6 +40,9 @@ struct WaiterTable: ~Copyable {
         free.reserveCapacity(WaiterTable.capacity)
     }
 
+    /// How many wait, or are ready and were not taken yet.
+    var count: Int { waiters.count - free.count }
+
     var isFull: Bool { free.isEmpty && waiters.count == WaiterTable.capacity }
 
     /// Lets a client wait at the end of a list. The table must not be full.

@@ -70,7 +70,8 @@ public struct ListeningSockets: ~Copyable {
                     for worker in workers.indices {
                         workers[worker].datagrams[index] = UDPListener(
                             socket: try socket.duplicate(),
-                            address: address
+                            address: address,
+                            countsLosses: worker == 0
                         )
                     }
                     note(address)
@@ -170,6 +171,9 @@ struct UDPListener: ~Copyable {
     var socket: UDPSocket
     /// What the socket is bound to: the address that was asked, unless it is every address.
     let address: SocketAddress
+    /// Whether it is this worker that tells how many datagrams were lost: of those that share one
+    /// socket only the first does.
+    var countsLosses = true
 
     static var none: UDPListener { UDPListener(socket: .none, address: .any(ipv4: true, port: 0)) }
 }

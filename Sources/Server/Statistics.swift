@@ -8,10 +8,16 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
     public var answeredAtOnce: UInt64 = 0
     /// Queries that were answered later, after an upstream was asked.
     public var answeredLater: UInt64 = 0
-    /// Queries that the resolver did not want to answer.
+    /// Queries that wait for an upstream now.
+    public var waiting: UInt64 = 0
+    /// Queries that the resolver did not want to answer: of all that came, those that were answered,
+    /// that wait, that were dropped or were too long are the sum.
     public var dropped: UInt64 = 0
     /// Datagrams from clients that were longer than any query.
     public var datagramsTooLong: UInt64 = 0
+    /// Datagrams from clients that came while the receive buffer was full; the kernel counts them,
+    /// and they are not among the queries.
+    public var datagramsLost: UInt64 = 0
     /// Replies that the kernel did not take.
     public var repliesNotSent: UInt64 = 0
     /// Replies whose connection had gone.
@@ -70,8 +76,10 @@ public struct Statistics: BitwiseCopyable, Equatable, Sendable {
             ("queriesTCP", \.queriesTCP),
             ("answeredAtOnce", \.answeredAtOnce),
             ("answeredLater", \.answeredLater),
+            ("waiting", \.waiting),
             ("dropped", \.dropped),
             ("datagramsTooLong", \.datagramsTooLong),
+            ("datagramsLost", \.datagramsLost),
             ("repliesNotSent", \.repliesNotSent),
             ("repliesWithoutClient", \.repliesWithoutClient),
             ("connectionsAccepted", \.connectionsAccepted),

@@ -314,12 +314,19 @@ struct TCPConnections: ~Copyable {
         let slot = path.slot
         guard isOpen(slot, path.generation) else { return false }
         slots[slot].unsent.appendFramed(length, draftedIn: replies)
-        slots[slot].inFlight -= 1
-        if !slots[slot].isDirty {
-            slots[slot].isDirty = true
-            dirty.append(Int32(slot))
-        }
+        waitsNoMore(slot)
         return true
+    }
+
+    /// A query that waited gets no reply.
+    mutating func forget(_ path: ConnectionReturnPath) {
+        if isOpen(path.slot, path.generation) { waitsNoMore(path.slot) }
+    }
+
+    private mutating func waitsNoMore(_ slot: Int) {
+        slots[slot].inFlight -= 1
+        if !slots[slot].isDirty { dirty.append(Int32(slot)) }
+        slots[slot].isDirty = true
     }
 
     /// Writes the replies that were added in this turn, one call a connection.

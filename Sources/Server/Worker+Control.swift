@@ -60,12 +60,23 @@ extension Worker {
                 upstreamStreams.adopt(resolver.upstreams)
                 connections.limiter = connections.limiter.adopting(policy.limits)
             case .report(let report):
-                statistics.connectionsOpen = UInt64(connections.openCount)
+                measure()
                 report.add(self.report)
             case .logQueries(let interval): resolver.logQueries(every: interval)
             case .exchangeLog(let exchange): exchange.exchange(with: &resolver)
             case .stop: beginStopping()
             }
+        }
+    }
+
+    /// Brings up to date what is not counted as it happens.
+    mutating func measure() {
+        statistics.connectionsOpen = UInt64(connections.openCount)
+        statistics.waiting = UInt64(resolver.waitingCount)
+        statistics.datagramsLost = 0
+        for index in listeners.datagrams.indices
+        where listeners.datagrams[index].socket.isOpen && listeners.datagrams[index].countsLosses {
+            statistics.datagramsLost += listeners.datagrams[index].socket.dropped
         }
     }
 

@@ -91,6 +91,7 @@ struct Worker: ~Copyable {
             // A path that fails can make a reply, and a reply that is read another query.
             while sendUpstream() || sendReplies() || resolver.hasUnsent {}
         }
+        measure()
         statistics.connectionsOpen = 0
         return report
     }
@@ -281,10 +282,11 @@ struct Worker: ~Copyable {
             if replies.isFull { flushReplies(listener) }
             guard let (client, length) = resolver.nextReply(into: &replies, at: now) else { break }
             any = true
-            statistics.answeredLater += 1
+            if length > 0 { statistics.answeredLater += 1 } else { statistics.dropped += 1 }
             switch client.transport {
             case .udp:
                 waiting -= 1
+                guard length > 0 else { continue }
                 let path = DatagramReturnPath(client.returnPath)
                 if path.listener != listener { flushReplies(listener) }
                 listener = path.listener
@@ -295,6 +297,10 @@ struct Worker: ~Copyable {
                 )
             case .tcp:
                 let path = ConnectionReturnPath(client.returnPath)
+                guard length > 0 else {
+                    connections.forget(path)
+                    continue
+                }
                 if !connections.append(length, draftedIn: replies, to: path) {
                     statistics.repliesWithoutClient += 1
                 }

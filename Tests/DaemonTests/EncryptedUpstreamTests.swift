@@ -144,10 +144,8 @@ extension TheDaemon {
             try await Self.with { upstream in
                 let folder = try Scratch.shared.makeFolder()
                 let right = try String(contentsOfFile: upstream.anchor, encoding: .utf8)
-                let wrong = try String(
-                    contentsOfFile: try await Self.strangeAnchor(),
-                    encoding: .utf8
-                )
+                let strange = try await Self.strangeAnchor()
+                let wrong = try String(contentsOfFile: strange, encoding: .utf8)
                 try Scratch.shared.write(wrong, to: "\(folder)/corp.pem")
                 try Scratch.shared.write(
                     """

@@ -67,6 +67,66 @@ extension TheDaemon {
             }
         }
 
+        @Test("queries are the sum of replies, drops by reason and those that wait")
+        func sums() async throws {
+            let port = UInt16.random(in: 30_000..<32_000)
+            let rpz = try Scratch.shared.file(
+                "rpz",
+                "never CNAME rpz-drop.\n32.66.100.51.198.rpz-ip CNAME rpz-drop.\n"
+            )
+            try await PublicDNS.with { upstream in
+                let file = try Scratch.shared.file(
+                    "detour.json5",
+                    """
+                    {
+                      zones: [{ file: "\(rpz)", kind: "rpz", origin: "rpz.test." }],
+                      upstreams: ["\(upstream.options[1])"], metrics: "127.0.0.1:\(port)",
+                    }
+                    """
+                )
+                var began = ContinuousClock.now
+                try await Daemon.with(["--config", file]) { daemon in
+                    for transport in ["+notcp", "+tcp"] {
+                        let answered = try await daemon.dig("www.example.com \(transport)")
+                        #expect(answered.status == "NOERROR")
+                        // Dropped at once, and when its answer has come.
+                        let silent = try await daemon.dig("never \(transport) +timeout=1")
+                        #expect(silent.status == "")
+                        let late = try await daemon.dig("api.example.com \(transport) +timeout=1")
+                        #expect(late.status == "", "\(late.text)")
+                    }
+                    let address = SocketAddress(ipv4: 0x7F00_0001, port: daemon.port)
+                    let datagrams = try DatagramClient(to: address)
+                    var response = Messages.query("a.test", id: 3)
+                    response[2] |= 0x80
+                    for datagram in [response, [1, 2, 3], Array(repeating: 0, count: 9_000)] {
+                        datagrams.send(datagram)
+                    }
+                    let url = "http://127.0.0.1:\(port)/metrics"
+                    let scrape = try await Program.run("curl", ["-sS", url]).output
+                    let lines = Set(scrape.split(separator: "\n").map(String.init))
+                    for line in [
+                        "detour_queries_total{protocol=\"udp\"} 6",
+                        "detour_queries_total{protocol=\"tcp\"} 3",
+                        "detour_replies_total{when=\"at_once\"} 1",
+                        "detour_replies_total{when=\"later\"} 1", "detour_queries_waiting 0",
+                        "detour_drops_total{reason=\"policy\"} 4",
+                        "detour_drops_total{reason=\"not_a_query\"} 2",
+                        "detour_drops_total{reason=\"over_rate\"} 0",
+                        "detour_drops_total{reason=\"too_long\"} 1",
+                        "detour_drops_total{reason=\"receive_buffer\"} 0",
+                        "detour_replies_lost_total{reason=\"not_sent\"} 0",
+                        "detour_replies_lost_total{reason=\"client_gone\"} 0",
+                    ] {
+                        #expect(lines.contains(line), "\(line) in \(scrape)")
+                    }
+                    began = ContinuousClock.now
+                }
+                // What waited for an answer that was dropped is not waited for any more.
+                #expect(ContinuousClock.now - began < .seconds(1.5))
+            }
+        }
+
         /// What promtool checks, and more: every sample belongs to the family in front of it.
         private func check(_ text: String) throws {
             var family = ""

@@ -112,37 +112,38 @@ struct CacheTests {
         #expect(player.ask("a.example")?.message.data == ["203.0.113.1"])
     }
 
-    @Test("the asker's network goes upstream and splits the cache (RFC 7871)")
-    func subnets() throws {
-        let player = Player()
-        for (network, address) in [(1, "203.0.113.1"), (2, "203.0.113.2")] as [(UInt8, String)] {
-            let option: [UInt8] = [0, 1, 24, 0, 198, 51, network]
-            player.ask("a.example", subnet: option)
-            let sent = try #require(player.sent().first)
-            #expect(sent.message.option(8) == option)
-            player.answer(sent) {
-                $0.ednsSize = 1232
-                $0.options = [(8, [0, 1, 24, 20, 198, 51, network])]
-                $0.answer = ["a.example 300 A \(address)"]
+    @Test("a name that fails again and again is asked about after 1, 2, 4 and 5 seconds (RFC 9520)")
+    func failures() throws {
+        let player = Player(upstreams: 2)
+        for (number, seconds) in [1, 2, 4, 5, 5].enumerated() {
+            #expect(player.ask("bogus.example") == nil, "round \(number)")
+            for _ in 0..<2 {
+                for sent in player.sent() { player.answer(sent) { $0.code = 2 } }
             }
-            let reply = try #require(player.replies().first).message
-            #expect(reply.data == [address])
-            #expect(reply.option(8) == [0, 1, 24, 20, 198, 51, network])
+            #expect(player.replies().first?.message.code == 2)
+            player.pass(milliseconds: UInt64(seconds) * 1_000 - 1)
+            #expect(player.ask("bogus.example")?.message.code == 2, "round \(number)")
+            player.pass(milliseconds: 1)
         }
-        let reply = player.ask("a.example", subnet: [0, 1, 24, 0, 198, 51, 1])
-        #expect(reply?.message.data == ["203.0.113.1"])
-        #expect(player.ask("a.example") == nil, "nobody else gets it")
-        #expect(player.sent().first?.message.option(8) == nil, "nothing is added")
+        player.pass(milliseconds: 61_000)
+        player.ask("bogus.example")
+        for _ in 0..<2 { for sent in player.sent() { player.answer(sent) { $0.code = 2 } } }
+        player.pass(milliseconds: 1_000)
+        #expect(player.ask("bogus.example") == nil, "what is long past is forgotten")
     }
 
-    @Test(
-        "a subnet that breaks the rules is FORMERR",
-        arguments: [
-            [0, 1, 33, 0, 1, 2, 3, 4, 5], [0, 1, 24, 0, 1, 2], [0, 1, 20, 0, 1, 2, 0xFF], [0, 1],
-        ] as [[UInt8]]
-    )
-    func badSubnet(option: [UInt8]) {
-        #expect(Player().ask("a.example", subnet: option)?.message.code == 1)
+    @Test("while nothing answers at all a failure is kept for a second, however often it comes")
+    func failuresOfAnOutage() throws {
+        let player = Player(upstreams: 2)
+        for _ in 0..<4 {
+            #expect(player.ask("a.example") == nil)
+            for _ in 0..<2 { for sent in player.sent() { player.fail(sent.path) } }
+            #expect(player.replies().first?.message.error == 23)
+            player.pass(milliseconds: 1_000)
+        }
+        player.ask("a.example")
+        player.answer(try #require(player.sent().first), "a.example 300 A 203.0.113.1")
+        #expect(player.replies().first?.message.data == ["203.0.113.1"])
     }
 
     @Test("ANY over UDP gets one RRset, over TCP all (RFC 8482)")

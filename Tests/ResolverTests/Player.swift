@@ -240,7 +240,7 @@ final class Player {
                 outgoing.append(Sent(path: path, message: message))
             }
             while let (client, count) = nextReply() {
-                finished.append(read(count, for: client))
+                if count > 0 { finished.append(read(count, for: client)) }
             }
         } while resolver.hasUnsent
     }

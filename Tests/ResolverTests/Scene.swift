@@ -90,7 +90,7 @@ struct Scene: ~Copyable {
                 resolver.receive(response.span, over: path, at: now)
             }
             if let (_, count) = resolver.nextReply(into: &reply, at: now) {
-                return Scene.lines(reply.span.extracting(0..<count))
+                return count == 0 ? [] : Scene.lines(reply.span.extracting(0..<count))
             }
             if sends.isEmpty { break }
         }

@@ -31,6 +31,9 @@ extension Resolver {
     /// How long the next finished reply is, which stands at the beginning of `reply`.
     package mutating func nextReply(into reply: inout OctetStore, at now: Instant) -> Int? {
         var room = reply.mutableSpan
-        return nextReply(into: &room, at: now)?.count
+        while let (_, count) = nextReply(into: &room, at: now) {
+            if count > 0 { return count }
+        }
+        return nil
     }
 }

@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <malloc.h>
+#include <linux/sock_diag.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -218,6 +219,13 @@ static inline int clinux_get_option(int fd, int level, int option) {
     int value = 0;
     socklen_t length = sizeof value;
     return getsockopt(fd, level, option, &value, &length) < 0 ? -1 : value;
+}
+
+// How many datagrams found no room in a socket's receive buffer; 0 where the kernel does not say.
+static inline unsigned clinux_dropped(int fd) {
+    unsigned memory[SK_MEMINFO_VARS] = {0};
+    socklen_t length = sizeof memory;
+    return getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &length) < 0 ? 0 : memory[SK_MEMINFO_DROPS];
 }
 
 static inline int clinux_bind(int fd, struct clinux_endpoint endpoint) {
