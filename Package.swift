@@ -91,6 +91,10 @@ let package = Package(
         tests("DNSTests", ["DNS", "Support"]),
         tests("ZonesTests", ["DNS", "Zones", "Support"]),
         tests("ResolverTests", ["Resolver", "Zones", "DNS"]),
+        tests(
+            "ScenarioTests",
+            ["Configuration", "PolicyLoading", "Resolver", "Zones", "DNS", "Platform"]
+        ),
         tests("PlatformTests", ["Platform"]),
         tests(
             "ControlTests",

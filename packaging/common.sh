@@ -5,7 +5,7 @@
 build_packages="binutils git libc6-dev libstdc++-12-dev libncurses6 \
 libssl-dev libcap-dev libcurl4-openssl-dev libmicrohttpd-dev"
 # What the Debian package needs beside that.
-deb_packages="debhelper dh-apparmor dpkg-dev lintian"
+deb_packages="chrpath debhelper dh-apparmor dpkg-dev lintian"
 
 # How programs are built that are to be used: what is tested is what is shipped. The Swift runtime goes
 # into them, because no machine has it; all symbols are resolved at the start, and their table is then

@@ -159,40 +159,40 @@ extension ControlPlane {
 
     /// Writes what the workers have handed over.
     func readQueries() {
-        var lines: [UInt8] = []
-        var chosen: [UInt8] = []
-        var dropped: UInt64 = 0
         let followers = sessions.filter { $0.value.isFollowing }.map(\.key)
         let wanted = configuration.log.queries
         // Sampled, while somebody follows all of them: then some of the lines are chosen here.
         let step: UInt32 =
             wanted == .sampled && queryInterval == 1 ? ControlPlane.sampleInterval : 1
-        // Locals: each access to a property of a class is checked.
-        var format = queryLines
+        var lines: [UInt8] = []
+        var chosen: [UInt8] = []
+        lines.reserveCapacity(2 * QueryLines.portion)
+        var dropped: UInt64 = 0
+        // A local: each access to a property of a class is checked.
         var untilNext = untilSample
         server.readQueries { batch in
             dropped &+= batch.dropped
-            batch.forEach { query in
-                let start = lines.count
-                format.append(query, name: batch.name(of: query), to: &lines)
-                guard step > 1 else { return }
-                if untilNext == 0 {
+            var position = QueryBatch.Position()
+            var hasMore = true
+            while hasMore {
+                lines.removeAll(keepingCapacity: true)
+                chosen.removeAll(keepingCapacity: true)
+                hasMore = queryLines.append(batch, from: &position, to: &lines, chosen: &chosen) {
+                    guard step > 1 else { return false }
+                    defer { untilNext -= 1 }
+                    guard untilNext == 0 else { return false }
                     untilNext = step
-                    chosen += lines[start...]
+                    return true
                 }
-                untilNext -= 1
+                if wanted != .off { writeLog(step == 1 ? lines : chosen) }
+                guard !followers.isEmpty else { continue }
+                for line in lines.split(separator: UInt8(ascii: "\n")) {
+                    tell(LogResult(query: String(decoding: line, as: UTF8.self)), followers)
+                }
             }
         }
-        queryLines = format
         untilSample = untilNext
-        if wanted == .off { chosen = [] } else if step == 1 { chosen = lines }
         queriesNotLogged &+= dropped
-        writeLog(chosen)
-        guard !followers.isEmpty, !lines.isEmpty || dropped > 0 else { return }
-        for line in lines.split(separator: UInt8(ascii: "\n")) {
-            let query = String(decoding: line, as: UTF8.self)
-            tell(LogResult(query: query), followers)
-        }
         if dropped > 0 { tell(LogResult(missing: dropped), followers) }
     }
 

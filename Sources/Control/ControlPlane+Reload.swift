@@ -78,7 +78,21 @@ extension ControlPlane {
             try? Supervisor.notify("READY=1\nSTATUS=\(names) names\(refused)")
         }
         // Includes and links may be others now.
+        followFiles()
+    }
+
+    /// Watches what was read last. Says which directories cannot be watched, each once.
+    func followFiles() {
         files.follow(digests.keys)
+        for directory in files.closed.subtracting(closedDirectories).sorted() {
+            log.write(
+                .warning,
+                "the user \(LocalPeer.name(ofUser: LocalPeer.ownUser)) may not read the folder "
+                    + "\(directory): changes in it are not noticed by themselves, but by 'detour "
+                    + "reload' and SIGHUP"
+            )
+        }
+        closedDirectories.formUnion(files.closed)
     }
 
     /// Counts what has changed, beside the loop; who asked is told then.

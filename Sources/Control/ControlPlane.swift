@@ -31,6 +31,8 @@ public final class ControlPlane {
 
     var poller: Poller
     var files: FileWatch
+    /// Directories that were said to be closed to us.
+    var closedDirectories: Set<String> = []
     var debounce = Debounce()
     var reloads = ReloadQueue()
     var reloadThread: Thread?
@@ -165,7 +167,7 @@ public final class ControlPlane {
         )
         try files.add(to: poller, as: Source.files.token())
         try socket?.watch(poller, as: Source.listener.token())
-        files.follow(digests.keys)
+        followFiles()
         // What has changed since it was read.
         debounce.note(at: Clock.monotonic)
         chooseQueries()

@@ -10,6 +10,8 @@ struct FileWatch: ~Copyable {
     /// The entries that matter, by directory number.
     private var entries: [Int32: Set<String>] = [:]
     private var directories: [Int32: String] = [:]
+    /// Directories that we may not read, and so not watch.
+    private(set) var closed: Set<String> = []
 
     init() throws(Errno) { watch = try DirectoryWatch() }
 
@@ -21,8 +23,9 @@ struct FileWatch: ~Copyable {
     mutating func follow(_ paths: some Sequence<String>) {
         var followed: [Int32: Set<String>] = [:]
         var numbers: [String: Int32] = [:]
+        closed = []
         for place in Set(paths.flatMap { FileWatch.places(of: $0) }) {
-            guard let number = numbers[place.directory] ?? (try? watch.add(place.directory)) else {
+            guard let number = numbers[place.directory] ?? watched(place.directory) else {
                 continue
             }
             numbers[place.directory] = number
@@ -34,6 +37,15 @@ struct FileWatch: ~Copyable {
             numbers.map { ($0.value, $0.key) },
             uniquingKeysWith: { first, _ in first }
         )
+    }
+
+    private mutating func watched(_ directory: String) -> Int32? {
+        do throws(Errno) {
+            return try watch.add(directory)
+        } catch {
+            if error == .permissionDenied { closed.insert(directory) }
+            return nil
+        }
     }
 
     /// Whether anything has happened that may have changed a file.

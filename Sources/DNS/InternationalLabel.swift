@@ -2,8 +2,9 @@
 //
 // Mapped first: upper case to lower, full-width forms to ASCII, ideographic full stops to dots,
 // then NFC. Checked: the derived property of each code point (RFC 5892, 2 and 3) with its
-// contextual rules, hyphens, and a leading combining mark. An underscore is let through, for
-// service labels. Not checked: the Bidi rule (RFC 5893), which judges how a name looks.
+// contextual rules, hyphens, a leading combining mark, and the Bidi rule (RFC 5893) of labels that
+// are written from right to left; not that of the others beside them. An underscore is let through,
+// for service labels.
 
 extension Name {
     /// Labels with octets outside ASCII, as UTF-8, among others; escapes are resolved.
@@ -90,7 +91,42 @@ extension Name {
         case .nonspacingMark, .spacingMark, .enclosingMark: return false
         default: break
         }
-        return label.indices.allSatisfy { isAllowed(at: $0, in: label) }
+        return label.indices.allSatisfy { isAllowed(at: $0, in: label) } && keepsDirection(label)
+    }
+
+    /// The Bidi rule (RFC 5893, 2, conditions 1 to 4) where a label has letters or digits that are
+    /// written from right to left.
+    private static func keepsDirection(_ label: [Unicode.Scalar]) -> Bool {
+        let directions = label.map(direction)
+        guard directions.contains(where: { $0 == .rightToLeft || $0 == .arabicNumber }) else {
+            return true
+        }
+        let hasBothNumbers = directions.contains(.number) && directions.contains(.arabicNumber)
+        let end = directions.last { $0 != .mark }
+        return directions.first == .rightToLeft && !directions.contains(.leftToRight)
+            && !hasBothNumbers && end != .neutral
+    }
+
+    /// Bidirectional classes, as far as the Bidi rule tells them apart in what a label may have.
+    private enum Direction {
+        case leftToRight, rightToLeft, number, arabicNumber, mark, neutral
+    }
+
+    private static func direction(of scalar: Unicode.Scalar) -> Direction {
+        switch scalar.value {
+        case 0x2D, 0x5F: return .neutral
+        case 0x30...0x39, 0x6F0...0x6F9: return .number
+        case 0x660...0x669, 0x10D30...0x10D39: return .arabicNumber
+        default: break
+        }
+        if scalar.properties.generalCategory == .nonspacingMark { return .mark }
+        switch scalar.value {
+        // Hebrew to Arabic Extended-A, their presentation forms, and the planes' blocks for such.
+        case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF,
+            0x1E800...0x1EFFF:
+            return .rightToLeft
+        default: return .leftToRight
+        }
     }
 
     /// The derived property of RFC 5892: PVALID, or CONTEXTJ and CONTEXTO where their rule holds.

@@ -128,7 +128,7 @@ extension RData {
         origin: Span<UInt8>,
         into out: inout OctetWriter
     ) throws(PresentationError) {
-        let kind = try text.number(.uint8, upTo: 3)
+        let kind = try text.number(.gateway, upTo: 3)
         out.append(UInt8(kind))
         out.append(UInt8(try text.number(.uint8, upTo: 255)))
         try scanRemote(UInt8(kind), .gateway, from: &text, origin: origin, into: &out)
@@ -142,8 +142,8 @@ extension RData {
         origin: Span<UInt8>,
         into out: inout OctetWriter
     ) throws(PresentationError) {
-        let discovery = try text.number(.uint8, upTo: 1)
-        let kind = try text.number(.uint8, upTo: 3)
+        let discovery = try text.number(.relay, upTo: 1)
+        let kind = try text.number(.relay, upTo: 3)
         out.append(UInt8(discovery << 7 | kind))
         try scanRemote(UInt8(kind), .relay, from: &text, origin: origin, into: &out)
     }

@@ -55,12 +55,19 @@ public struct PolicyLoader {
         do throws(FileError) {
             return try File.octets(at: path)
         } catch {
-            // Whoever started the daemon may read it, and not the user that it has become.
-            let whom =
-                error.error == .permissionDenied
-                ? ", for the user \(LocalPeer.name(ofUser: LocalPeer.ownUser))" : ""
-            throw IncludeError(reason: "\(error.error)\(whom)")
+            throw IncludeError(reason: PolicyLoader.reason(error.error))
         }
+    }
+
+    /// Whoever started the daemon may read what the user may not that it has become; and root may
+    /// read only what is its own, once it has no rights beside.
+    private static func reason(_ error: Errno) -> String {
+        guard error == .permissionDenied else { return "\(error)" }
+        guard LocalPeer.ownUser == 0 else {
+            return "\(error), for the user \(LocalPeer.name(ofUser: LocalPeer.ownUser))"
+        }
+        return "\(error), for root without its capabilities: let others read it, or give "
+            + "--user its owner"
     }
 
     private func layers(of files: [ZoneFile], into loaded: inout Loaded) -> [Policy.Layer] {

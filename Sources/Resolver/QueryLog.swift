@@ -70,30 +70,35 @@ public struct QueryBatch: ~Copyable, Sendable {
         dropped = 0
     }
 
-    /// Calls `body` with each query, in their order.
-    public func forEach(_ body: (LoggedQuery) -> Void) {
+    /// A place in a batch; a new one is before its first query.
+    public struct Position {
+        fileprivate var offset = 0
+
+        /// The place before the first query.
+        public init() {}
+    }
+
+    /// The query at a place, which moves behind it; nil at the end.
+    public func next(_ position: inout Position) -> LoggedQuery? {
+        let offset = position.offset
+        guard offset < used else { return nil }
         let octets = octets.span
-        var offset = 0
-        while offset < used {
-            let code = octets[offset + 34]
-            body(
-                LoggedQuery(
-                    arrivedAt: Instant(nanoseconds: octets.word(at: offset + 8)),
-                    microseconds: octets.uint32(at: offset + 4),
-                    client: IPAddress(
-                        high: octets.word(at: offset + 16),
-                        low: octets.word(at: offset + 24)
-                    ),
-                    transport: Transport(rawValue: octets[offset + 32]) ?? .udp,
-                    type: RecordType(rawValue: octets.uint16(at: offset + 2)),
-                    source: AnswerSource(rawValue: octets[offset + 33]) ?? .none,
-                    code: code == QueryBatch.dropCode ? nil : ResponseCode(rawValue: UInt16(code)),
-                    nameStart: offset + QueryBatch.headerSize,
-                    nameCount: Int(octets[offset + 35])
-                )
-            )
-            offset += Int(octets.uint16(at: offset))
-        }
+        position.offset = offset + Int(octets.uint16(at: offset))
+        let code = octets[offset + 34]
+        return LoggedQuery(
+            arrivedAt: Instant(nanoseconds: octets.word(at: offset + 8)),
+            microseconds: octets.uint32(at: offset + 4),
+            client: IPAddress(
+                high: octets.word(at: offset + 16),
+                low: octets.word(at: offset + 24)
+            ),
+            transport: Transport(rawValue: octets[offset + 32]) ?? .udp,
+            type: RecordType(rawValue: octets.uint16(at: offset + 2)),
+            source: AnswerSource(rawValue: octets[offset + 33]) ?? .none,
+            code: code == QueryBatch.dropCode ? nil : ResponseCode(rawValue: UInt16(code)),
+            nameStart: offset + QueryBatch.headerSize,
+            nameCount: Int(octets[offset + 35])
+        )
     }
 
     /// The name of one of its queries, in wire format, with the client's capitals.

@@ -32,9 +32,7 @@ enum SpecialName {
                     && (name.hasLabel("mask", at: 0) || name.hasLabel("mask-h2", at: 0))
                 ? .nxDomain : .none
         case 4 where name.hasLabel("arpa", at: last):
-            self = SpecialName.arpa(name)
-            // Whether a private reverse zone is signed is for the public zone above it to say.
-            if type == .ds, self == .nxDomain, SpecialName.isTopOfReverseZone(name) { self = .none }
+            self = SpecialName.arpa(name, type)
         case 4 where name.hasLabel("test", at: last):
             self = policy.settings.forwardsTestNames ? .none : .nxDomain
         case 5 where name.hasLabel("local", at: last) || name.hasLabel("onion", at: last):
@@ -48,50 +46,12 @@ enum SpecialName {
         }
     }
 
-    private static func arpa(_ name: borrowing FoldedName) -> SpecialName {
+    private static func arpa(_ name: borrowing FoldedName, _ type: RecordType) -> SpecialName {
         guard name.labelCount >= 2 else { return .none }
-        let second = name.labelCount - 2
         // A forwarded designation would move the device to the upstream's encrypted service.
-        if name.hasLabel("resolver", at: second) { return .noData }
-        if let address = IPAddress(reverseName: name) {
-            return address.isPrivate ? .nxDomain : .none
-        }
-        return isPrivateReverseZone(name) ? .nxDomain : .none
-    }
-
-    /// Whether a reverse name of fewer labels than an address has lies in a zone of RFC 6303.
-    private static func isPrivateReverseZone(_ name: borrowing FoldedName) -> Bool {
-        let second = name.labelCount - 2
-        guard second >= 1 else { return false }
-        if name.hasLabel("in-addr", at: second) {
-            let first = second - 1
-            if name.hasLabel("10", at: first) || name.hasLabel("127", at: first) { return true }
-            guard first >= 1 else { return false }
-            if name.hasLabel("168", at: first - 1) { return name.hasLabel("192", at: first) }
-            if name.hasLabel("254", at: first - 1) { return name.hasLabel("169", at: first) }
-            if name.hasLabel("172", at: first) { return isIn16To31(name, label: first - 1) }
-            return false
-        }
-        if name.hasLabel("ip6", at: second) {
-            let first = second - 1
-            return name.hasLabel("f", at: first) && first >= 1
-                && (name.hasLabel("c", at: first - 1) || name.hasLabel("d", at: first - 1))
-        }
-        return false
-    }
-
-    /// Whether a name in a zone of RFC 6303 is that zone's own.
-    private static func isTopOfReverseZone(_ name: borrowing FoldedName) -> Bool {
-        let first = name.labelCount - 3
-        if name.hasLabel("10", at: first) || name.hasLabel("127", at: first) { return first == 0 }
-        return first == 1
-    }
-
-    private static func isIn16To31(_ name: borrowing FoldedName, label: Int) -> Bool {
-        let octets = name.octets
-        let start = name.start(ofLabel: label)
-        guard octets[start] == 2 else { return false }
-        let value = Int(octets[start + 1] &- 0x30) * 10 + Int(octets[start + 2] &- 0x30)
-        return (16...31).contains(value)
+        if name.hasLabel("resolver", at: name.labelCount - 2) { return .noData }
+        guard let zone = LocalReverseZone(name) else { return .none }
+        // Whether a private reverse zone is signed is for the public zone above it to say.
+        return zone.isTop && type == .ds ? .none : .nxDomain
     }
 }

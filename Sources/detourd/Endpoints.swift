@@ -151,7 +151,9 @@ struct Endpoints: ~Copyable {
             throw Refusal(Daemon.Status.notPermitted, "\(whom): \(error)")
         }
         if !left.isEmpty {
-            let names = left.joined(separator: ", ")
+            let names =
+                left.count > 4
+                ? "root's \(left.count) capabilities" : left.joined(separator: ", ")
             guard left == ["cap_net_bind_service"] else {
                 throw Refusal(
                     Daemon.Status.notPermitted,

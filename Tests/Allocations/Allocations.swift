@@ -50,13 +50,19 @@ enum Allocations {
     }
 
     /// `n0.test` to `n99.test` have addresses; all else goes to an upstream.
-    static func policy(upstream: SocketAddress) -> Policy {
+    static func policy(upstream: SocketAddress, queries: Int = 1_000_000) -> Policy {
         let zone = ZoneFile(path: "a.zone", source: ZoneSource(kind: .override, label: "a.zone"))
         let text = (0..<100).map { "n\($0).test. A 192.0.2.\($0)\n" }.joined()
         let layer = ZoneCompiler.compile([zone], seed: 1) { _ in Array(text.utf8) }
+        var settings = Policy.Settings()
+        // Counted, and not reached with as many as by default.
+        settings.limits.queries = queries
+        settings.limits.burst = queries
+        settings.limits.waiting = 30_000
         return Policy(
             layers: [Policy.Layer(layer.take())],
-            upstreams: [Policy.Upstream(address: IPAddress(upstream), port: upstream.port)]
+            upstreams: [Policy.Upstream(address: IPAddress(upstream), port: upstream.port)],
+            settings: settings
         )
     }
 }

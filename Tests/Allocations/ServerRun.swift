@@ -63,7 +63,29 @@ enum ServerRun {
                 )
             }
         }
-        return failures
+        server.adopt(Allocations.policy(upstream: try upstream.boundAddress(), queries: 10))
+        return failures + measureOverLimit(server, datagrams)
+    }
+
+    /// What a client asks beyond its limit is truncated, and then dropped.
+    private static func measureOverLimit(_ server: Server, _ client: DatagramClient) -> Int32 {
+        let queries = (0..<100).map { Messages.query("n\($0).test", id: UInt16($0)) }
+        func flood() {
+            for query in queries { client.send(query) }
+            while client.receive(milliseconds: 50) != nil {}
+        }
+        flood()
+        let before = (try? server.report().resolver) ?? ResolverStatistics()
+        let count = Allocations.count { for _ in 0..<10 { flood() } }
+        let after = (try? server.report().resolver) ?? ResolverStatistics()
+        let dropped = after.overRateDropped - before.overRateDropped
+        return Allocations.report(
+            "worker, more than is allowed over UDP",
+            count,
+            of: Int(dropped),
+            isRight: count == 0 && dropped > 500
+                && after.overRateTruncated > before.overRateTruncated
+        )
     }
 
     /// Answers one query as an upstream does.

@@ -64,6 +64,21 @@ private func scan(
             ("a·b", nil),
             ("☕", nil), ("-ä", nil), ("ä-", nil), ("ab--ä", nil), ("\u{301}a", nil), ("ａｂｃ", "abc"),
             ("नी\u{200C}", nil), ("क्\u{200D}ष", "xn--11b2ezcw70k"),
+            // RFC 3492, 7.1, Hebrew and Arabic; then what the Bidi rule (RFC 5893, 2) allows and not.
+            (
+                "\u{5DC}\u{5DE}\u{5D4}\u{5D4}\u{5DD}\u{5E4}\u{5E9}\u{5D5}\u{5D8}\u{5DC}\u{5D0}"
+                    + "\u{5DE}\u{5D3}\u{5D1}\u{5E8}\u{5D9}\u{5DD}\u{5E2}\u{5D1}\u{5E8}\u{5D9}\u{5EA}",
+                "xn--4dbcagdahymbxekheh6e0a7fei0b"
+            ),
+            (
+                "\u{644}\u{64A}\u{647}\u{645}\u{627}\u{628}\u{62A}\u{643}\u{644}\u{645}\u{648}\u{634}"
+                    + "\u{639}\u{631}\u{628}\u{64A}\u{61F}",
+                nil  // A question mark of Arabic is no letter.
+            ),
+            ("\u{5D0}\u{5D1}1", "xn--1-zhcd"), ("\u{5D0}-\u{5D1}", "xn----zhce"),
+            ("\u{5D0}\u{5B8}", "xn--gdb1c"),
+            ("1\u{5D0}", nil), ("a\u{5D0}", nil), ("\u{5D0}a", nil), ("\u{5D0}_", nil),
+            ("\u{627}\u{661}", "xn--mgb0j"), ("\u{627}1\u{661}", nil), ("\u{661}a", nil),
         ] as [(String, String?)]
     )
     func `U-labels become A-labels`(pair: (String, String?)) throws {

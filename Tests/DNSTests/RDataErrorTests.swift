@@ -77,7 +77,7 @@ struct BadText: CustomTestStringConvertible {
         BadText("NID", "1 0:0:0", .malformed(.locator), 2, 5),
         BadText("IPSECKEY", "1 1 0 2001:db8::1", .malformed(.ipv4), 6, 11),
         BadText("IPSECKEY", "1 0 0 gw", .malformed(.gateway), 6, 2),
-        BadText("IPSECKEY", "1 4 0 .", .malformed(.uint8), 2, 1),
+        BadText("IPSECKEY", "1 4 0 .", .malformed(.gateway), 2, 1),
         BadText("ZONEMD", "1 1 1 0011", .missing(.digest), 10),
         BadText("TKEY", "x", .notZoneData, 0),
         BadText("ANY", "x", .notZoneData, 0),

@@ -13,6 +13,11 @@ struct Controlled {
         socket = "\(folder)/c"
     }
 
+    init(folder: String, socket: String) {
+        self.folder = folder
+        self.socket = socket
+    }
+
     var state: String { "\(folder)/state" }
     var options: [String] { ["--control", socket, "--state", state] }
 

@@ -61,6 +61,9 @@ final class Program: Sendable {
     /// What it has written to standard error.
     var complaints: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
+    /// Its process.
+    var number: Int32 { process.processIdentifier }
+
     var isRunning: Bool { process.isRunning }
 
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
