@@ -71,11 +71,8 @@ public final class ClientTable: Sendable {
 
 /// A client in the table: the slots that count for it. The key of none is that of clients without
 /// limits.
-@frozen
 public struct ClientKey: BitwiseCopyable, Hashable, Sendable {
-    @usableFromInline let hash: UInt64
-
-    @usableFromInline init(hash: UInt64) { self.hash = hash }
+    let hash: UInt64
 
     /// The key of clients that are not limited.
     public static let none = ClientKey(hash: 0)

@@ -21,7 +21,7 @@ struct Fixture {
         limits: Policy.Limits = Fixture.limits
     ) throws {
         let wanted = try hosts.map { try #require(SocketAddress(scanning: $0, port: 0)) }
-        let sockets = try ListeningSockets(binding: wanted, workers: workers)
+        let sockets = try Fixture.bind(wanted, workers)
         addresses = sockets.addresses
         server = try Server(
             serving: sockets,
@@ -29,6 +29,22 @@ struct Fixture {
             cache: Cache(seed: 1),
             settings: settings
         )
+    }
+
+    /// A port that was free may be another test's when it is bound.
+    private static func bind(
+        _ wanted: [SocketAddress],
+        _ workers: Int
+    ) throws(ListenError) -> ListeningSockets {
+        var attempts = 5
+        while true {
+            attempts -= 1
+            do throws(ListenError) {
+                return try ListeningSockets(binding: wanted, workers: workers)
+            } catch {
+                guard attempts > 0, error.error == .addressInUse else { throw error }
+            }
+        }
     }
 
     /// What is allowed where a test does not say: all that is counted, and more than any test asks.
