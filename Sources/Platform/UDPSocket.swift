@@ -48,12 +48,18 @@ public struct UDPSocket: ~Copyable, Sendable {
     /// A socket connected to `peer` from a port that is hard to guess (RFC 5452, 9.2).
     ///
     /// The port is drawn by us: the kernel's ephemeral ports are half as many. When sixteen draws
-    /// hit taken ports, the kernel's choice is taken.
-    public init(connectedTo peer: SocketAddress, drawingFrom random: inout Random) throws(Errno) {
+    /// hit taken ports, or some of those that are to be avoided, the kernel's choice is taken.
+    public init(
+        connectedTo peer: SocketAddress,
+        drawingFrom random: inout Random,
+        avoiding avoided: [UInt16] = []
+    ) throws(Errno) {
         let socket = try FileDescriptor.socket(family: peer.family, type: SOCK_DGRAM)
         socket.ignorePathMTU(ipv4: peer.isIPv4)
         for _ in 0..<16 {
-            let local = SocketAddress.any(ipv4: peer.isIPv4, port: random.sourcePort())
+            let port = random.sourcePort()
+            guard !avoided.contains(port) else { continue }
+            let local = SocketAddress.any(ipv4: peer.isIPv4, port: port)
             if clinux_bind(socket.rawValue, local.endpoint) == 0 { break }
             guard Errno.last == .addressInUse else { throw Errno.last }
         }

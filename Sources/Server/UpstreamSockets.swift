@@ -16,6 +16,8 @@ struct UpstreamSockets: ~Copyable {
 
     private var slots: FixedArray<Slot>
     private var addresses: [SocketAddress?]
+    /// The upstreams' own ports: one on this machine that is started again must find its port free.
+    private var ports: [UInt16]
     private let perUpstream: Int
     private var random = Random()
     // Counts all sockets that were ever opened, so that no token comes twice.
@@ -33,6 +35,7 @@ struct UpstreamSockets: ~Copyable {
     init(upstreams: [Policy.Upstream?], perUpstream: Int) {
         self.perUpstream = perUpstream
         addresses = upstreams.map { $0.map(SocketAddress.init) }
+        ports = addresses.compactMap { $0?.port }
         slots = FixedArray(count: upstreams.count * perUpstream) { _ in Slot() }
     }
 
@@ -51,6 +54,7 @@ struct UpstreamSockets: ~Copyable {
         }
         slots = table
         addresses = adopted
+        ports = adopted.compactMap { $0?.port }
     }
 
     /// When sockets should next be looked through for ones that are too old.
@@ -114,7 +118,11 @@ struct UpstreamSockets: ~Copyable {
         _ poller: borrowing Poller,
         _ now: Instant
     ) throws(Errno) {
-        let socket = try UDPSocket(connectedTo: address, drawingFrom: &random)
+        let socket = try UDPSocket(
+            connectedTo: address,
+            drawingFrom: &random,
+            avoiding: ports
+        )
         lastGeneration &+= 1
         let token = Source.upstreamSocket.token(slot: index, generation: lastGeneration)
         try poller.add(socket.descriptor, for: .readable, as: token)

@@ -125,7 +125,7 @@ extension TLSSession.Failure {
         case .untrusted:
             let file = upstream.anchors?.file.split(separator: "/").last
             let anchors = file.map { "an anchor in \($0)" } ?? "an anchor of the system"
-            return "\(certificate) does not lead to \(anchors) (\(reason))"
+            return "\(certificate) does not lead to \(anchors)"
         case .expired: return "\(certificate) has expired"
         case .notYetValid: return "\(certificate) is not valid yet"
         case .other: return "\(certificate) is refused: \(reason)"

@@ -187,6 +187,20 @@ struct DatagramTests {
         #expect(ports.contains { $0 > 60_999 } && ports.contains { $0 < 32_768 })
     }
 
+    @Test("never leave from ports that are to be avoided")
+    func avoidedPorts() throws {
+        var random = Random()
+        let avoided = Array(10_001...20_000 as ClosedRange<UInt16>)
+        for _ in 0..<100 {
+            let socket = try UDPSocket(
+                connectedTo: SocketAddress(ipv4: 0x7F00_0001, port: 53),
+                drawingFrom: &random,
+                avoiding: avoided
+            )
+            #expect(try socket.boundAddress().port > 20_000)
+        }
+    }
+
     @Test("a port that is taken cannot be had unless both share it, and its holder is found")
     func sharing() throws {
         let first = try UDPSocket(serving: Self.address("127.0.0.1"))
