@@ -90,7 +90,8 @@ struct CacheEntry {
         entry[28] & Flags.isFailure.rawValue != 0
     }
 
-    /// The entry that begins at `start`.
+    /// The entry that begins at `start`. Inlined: most callers look at a few fields alone.
+    @inline(__always)
     init(_ octets: Span<UInt8>, at start: Int) {
         self.start = start
         let header = octets.extracting(start..<(start &+ CacheEntry.headerSize))
@@ -112,6 +113,7 @@ struct CacheEntry {
     }
 
     /// Whether the entry at `start` is the one for a question.
+    @inline(__always)
     static func matches(
         _ octets: Span<UInt8>,
         at start: Int,
