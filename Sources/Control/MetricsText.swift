@@ -114,8 +114,11 @@ struct MetricsText {
         )
         histogram(
             "detour_query_duration_seconds",
-            "How long clients waited whose question went upstream",
-            [([], report.latencies)]
+            "How long clients waited for answers given at once, and for those from upstream",
+            [
+                ([("answer", "local")], report.latenciesAtOnce),
+                ([("answer", "upstream")], report.latencies),
+            ]
         )
     }
 

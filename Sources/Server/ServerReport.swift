@@ -8,6 +8,8 @@ public struct ServerReport: Sendable {
     public var server = Statistics()
     /// What became of queries.
     public var resolver = ResolverStatistics()
+    /// How long clients waited who were answered at once.
+    public var latenciesAtOnce = LatencyHistogram()
     /// How long clients waited whose question went upstream.
     public var latencies = LatencyHistogram()
     /// Each upstream of the policy.
@@ -21,12 +23,14 @@ public struct ServerReport: Sendable {
     init(
         server: Statistics,
         resolver: ResolverStatistics,
+        latenciesAtOnce: LatencyHistogram,
         latencies: LatencyHistogram,
         upstreams: [UpstreamStatistics],
         workers: Int
     ) {
         self.server = server
         self.resolver = resolver
+        self.latenciesAtOnce = latenciesAtOnce
         self.latencies = latencies
         self.upstreams = upstreams
         self.workers = workers
@@ -36,6 +40,7 @@ public struct ServerReport: Sendable {
     mutating func add(_ other: ServerReport) {
         server = server + other.server
         resolver += other.resolver
+        latenciesAtOnce += other.latenciesAtOnce
         latencies += other.latencies
         workers += other.workers
         for upstream in other.upstreams {

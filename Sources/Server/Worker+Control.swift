@@ -84,6 +84,7 @@ extension Worker {
         ServerReport(
             server: statistics,
             resolver: resolver.statistics,
+            latenciesAtOnce: latencies,
             latencies: resolver.latencies,
             upstreams: resolver.upstreamStatistics,
             workers: 1

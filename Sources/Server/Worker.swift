@@ -22,6 +22,8 @@ struct Worker: ~Copyable {
     var responses = InboundDatagrams(capacity: 32, longest: 65_535)
     var replies = OutboundDatagrams(capacity: 32)
     var statistics = Statistics()
+    /// How long clients waited who were answered at once.
+    var latencies = LatencyHistogram()
 
     /// The time of this turn of the loop.
     var now = Instant(nanoseconds: Clock.monotonic)
@@ -84,9 +86,11 @@ struct Worker: ~Copyable {
         while !isFinished {
             let count = poller.wait(until: nextDeadline, now: now.nanoseconds)
             now = Instant(nanoseconds: Clock.monotonic)
+            let answered = statistics.answeredAtOnce
             for index in 0..<count {
                 dispatch(poller.token(at: index), poller.readiness(at: index))
             }
+            measure(statistics.answeredAtOnce &- answered)
             expire()
             // A path that fails can make a reply, and a reply that is read another query.
             while sendUpstream() || sendReplies() || resolver.hasUnsent {}
@@ -94,6 +98,12 @@ struct Worker: ~Copyable {
         measure()
         statistics.connectionsOpen = 0
         return report
+    }
+
+    /// Counts answers that were given in this turn of the loop: each took as long as the turn at most.
+    mutating func measure(_ answered: UInt64) {
+        guard answered > 0 else { return }
+        latencies.add(answered, from: now, to: Instant(nanoseconds: Clock.monotonic))
     }
 
     mutating func dispatch(_ token: Poller.Token, _ readiness: Poller.Readiness) {

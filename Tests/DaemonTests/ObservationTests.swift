@@ -40,7 +40,8 @@ extension TheDaemon {
                         "detour_answers_total{source=\"override\"} 4",
                         "detour_answers_total{source=\"cache\"} 1",
                         "detour_answers_total{source=\"upstream\"} 1",
-                        "detour_query_duration_seconds_count 1",
+                        "detour_query_duration_seconds_count{answer=\"local\"} 5",
+                        "detour_query_duration_seconds_count{answer=\"upstream\"} 1",
                         "detour_upstream_up{upstream=\"\(address)\"} 1",
                         "detour_cache_entries 1", "detour_override_names 1", "detour_zones 1",
                     ] {
