@@ -30,6 +30,18 @@ extension IPAddress {
         isIPv4 ? UInt32(truncatingIfNeeded: low) >> 24 == 127 : high == 0 && low == 1
     }
 
+    /// The reverse-mapping name in presentation format, as in `1.2.0.192.in-addr.arpa`.
+    public var reverseName: String {
+        let count = isIPv4 ? 4 : 32
+        let width = isIPv4 ? 8 : 4
+        let labels = (0..<count).map { index in
+            let shift = UInt64(index * width % 64)
+            let half = index * width < 64 ? low : high
+            return String(half >> shift & (1 << UInt64(width) - 1), radix: isIPv4 ? 10 : 16)
+        }
+        return labels.joined(separator: ".") + (isIPv4 ? ".in-addr.arpa" : ".ip6.arpa")
+    }
+
     /// Whether no public reverse zone can name this address: private, shared, link-local or loopback
     /// space (RFC 1918, 4193, 4291, 5735, 6598; the zones of RFC 6303).
     public var isPrivate: Bool {

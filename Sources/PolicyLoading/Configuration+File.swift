@@ -17,4 +17,14 @@ extension Configuration {
 
     /// Where a configuration is looked for when nothing is said.
     public static let usualFile = "/etc/detour/detour.json5"
+
+    /// Whether that file is there, be it readable or not.
+    public static var hasUsualFile: Bool {
+        do throws(FileError) {
+            _ = try File.octets(at: usualFile)
+            return true
+        } catch {
+            return error.error != .noSuchFile
+        }
+    }
 }

@@ -19,6 +19,13 @@ enum Check {
             Output.print(CheckOptions.usage)
             return 0
         }
+        guard options.hasSomething else {
+            Output.error(
+                "detour check: there is no \(Configuration.usualFile), and no file is given\n"
+                    + "Try detour check --help."
+            )
+            return ExitStatus.usage
+        }
         let result = Check.result(options)
         if options.wantsJSON {
             Output.print(result.json.text)

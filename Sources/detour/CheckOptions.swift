@@ -45,6 +45,9 @@ struct CheckOptions {
         return kind
     }
 
+    /// Whether there is a file to check.
+    var hasSomething: Bool { !sources.isEmpty || Configuration.hasUsualFile }
+
     func configuration() throws(RejectedConfiguration) -> Configuration {
         try sources.configuration()
     }

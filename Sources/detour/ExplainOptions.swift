@@ -1,3 +1,4 @@
+import Configuration
 import Control
 import DNS
 
@@ -43,16 +44,39 @@ struct ExplainOptions {
         guard operands.count <= 2 else {
             throw OptionWords.Mistake(sentence: "a name and a type, but not '\(operands[2])'")
         }
-        guard let name = try? Name(scanning: first) else {
-            throw OptionWords.Mistake(sentence: "\(first) is not a name")
+        name = try ExplainOptions.name(first)
+        if operands.count == 2 { type = try ExplainOptions.type(operands[1]) }
+    }
+
+    /// A name; what people have at hand instead gets the name that they may mean.
+    private static func name(_ text: String) throws(OptionWords.Mistake) -> Name {
+        if let scheme = text.firstRange(of: "://") {
+            let host = text[scheme.upperBound...].prefix { !"/:?#".contains($0) }
+            throw OptionWords.Mistake(
+                sentence: "\(text) is a URL; did you mean its host, \(host)?"
+            )
         }
-        self.name = name
-        if operands.count == 2 {
-            guard let type = RecordType(scanning: operands[1]) else {
-                throw OptionWords.Mistake(sentence: "\(operands[1]) is not a record type")
-            }
-            self.type = type
+        if let address = IPAddress(scanning: text) {
+            throw OptionWords.Mistake(
+                sentence: "\(text) is an address; did you mean \(address.reverseName) PTR?"
+            )
         }
+        guard let name = try? Name(scanning: text) else {
+            throw OptionWords.Mistake(sentence: "\(text) is not a name")
+        }
+        return name
+    }
+
+    private static func type(_ text: String) throws(OptionWords.Mistake) -> RecordType {
+        guard let type = RecordType(scanning: text) else {
+            let usual = ["A", "AAAA", "CNAME", "HTTPS", "MX", "NS", "PTR", "SOA", "SRV", "SVCB"]
+            let nearest = Spelling.nearest(to: text, among: usual + ["TXT", "CAA", "DS", "ANY"])
+            throw OptionWords.Mistake(
+                sentence: "\(text) is not a record type"
+                    + (nearest.map { "; did you mean \($0)?" } ?? "")
+            )
+        }
+        return type
     }
 
     private static func address(

@@ -108,53 +108,6 @@ extension TheDaemon {
             }
         }
 
-        @Test("killed in the midst of 200 sets, ten times: what was acknowledged is there, no more")
-        func crashes() async throws {
-            let control = try Controlled()
-            let options = ["--workers", "1"] + control.options + Daemon.alone
-            let file = try Scratch.shared.file("a.zone", zone)
-            var acknowledged: Set<String> = []
-            var doubtful: Set<String> = []
-            for round in 0..<10 {
-                let daemon = try await Daemon.start(["--zone", file] + options)
-                let list = try await control.ask(Request(.list), for: ListResult.self)
-                let found = Set(list.overrides.map(\.name))
-                #expect(acknowledged.isSubset(of: found), "round \(round)")
-                #expect(found.isSubset(of: acknowledged.union(doubtful)), "round \(round)")
-                acknowledged = found
-                doubtful = []
-
-                let socket = control.socket
-                async let sets = withTaskExecutorPreference(WaitingThread.shared) {
-                    var done: [String] = []
-                    var open: String?
-                    do {
-                        var connection = try ControlConnection(to: socket)
-                        for number in 0..<200 {
-                            let name = "r\(round)n\(number).test."
-                            var request = Request(.set)
-                            request.name = name
-                            request.type = "A"
-                            request.records = ["192.0.2.1"]
-                            open = name
-                            _ = try connection.ask(request, for: SetResult.self)
-                            done.append(name)
-                            open = nil
-                        }
-                    } catch {}
-                    return (done, open)
-                }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 20...150)))
-                daemon.program.signal(SIGKILL)
-                _ = await daemon.program.end()
-                let (done, open) = await sets
-                acknowledged.formUnion(done)
-                // Whoever was not told may find it done or not.
-                if let open { doubtful.insert(open) }
-            }
-            #expect(acknowledged.count > 50)
-        }
-
         @Test("a full disk refuses what is set, and all is served as before")
         func fullDisk() async throws {
             // Only root can make a small disk.

@@ -58,6 +58,15 @@ final class Program: Sendable {
     /// What it has written to standard output.
     var text: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
 
+    /// How much memory it has, in octets (proc(5), statm).
+    var residentOctets: Int {
+        get throws {
+            let path = "/proc/\(process.processIdentifier)/statm"
+            let numbers = try String(contentsOfFile: path, encoding: .utf8).split(separator: " ")
+            return Int(numbers[1]).map { $0 * Int(getpagesize()) } ?? 0
+        }
+    }
+
     /// What it has written to standard error.
     var complaints: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 

@@ -37,6 +37,8 @@ struct Scenario {
         var question: String?
         var sections: [[String]] = [[], [], []]
         var octets: [UInt8]?
+        /// Nothing is answered.
+        var isSilent = false
     }
 
     struct Mistake: Error, CustomStringConvertible {
@@ -132,7 +134,7 @@ struct Scenario {
                 entry = nil
             case "MATCH": entry?.match += words.dropFirst()
             case "REPLY": entry?.reply += words.dropFirst()
-            case "ADJUST": break
+            case "ADJUST": if words.contains("do_not_answer") { entry?.isSilent = true }
             case "HEX_ANSWER_BEGIN":
                 entry?.octets = []
                 place = .octets
@@ -147,7 +149,9 @@ struct Scenario {
                 if section == 0 {
                     entry?.question = words.joined(separator: " ")
                 } else {
-                    entry?.sections[section - 1].append(String(line))
+                    entry?.sections[section - 1].append(
+                        String(line.drop { $0 == " " || $0 == "\t" })
+                    )
                 }
             }
         }

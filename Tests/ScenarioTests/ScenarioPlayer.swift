@@ -24,6 +24,8 @@ final class ScenarioPlayer {
         let path: UpstreamPath
         let address: String
         let message: [UInt8]
+        /// A step has looked at it.
+        var isChecked = false
 
         var isStream: Bool { if case .stream = path { true } else { false } }
     }
@@ -79,16 +81,19 @@ final class ScenarioPlayer {
     private func play(_ step: Scenario.Step) throws {
         switch step.action {
         case "QUERY": try ask(step)
+        case "ERROR":
+            resolver.pathFailed(pending.remove(at: try query(step)).path, at: now)
+            try drain()
         case "CHECK_ANSWER":
             guard !replies.isEmpty else { throw wrong("there is no reply") }
             try check(replies.removeFirst(), step.entry)
         case "CHECK_NO_ANSWER":
             guard replies.isEmpty else { throw wrong("there is a reply") }
         case "CHECK_OUT_QUERY":
-            let index = try query(step)
+            let index = try query(step, isChecked: false)
             try checkQuestion(pending[index], step.entry)
             // Looked at once: the next step of this sort looks at the next query.
-            pending.append(pending.remove(at: index))
+            pending[index].isChecked = true
         case "CHECK_NO_OUT_QUERY":
             guard pending.isEmpty else { throw wrong("a query went upstream") }
         case "REPLY":
@@ -101,6 +106,7 @@ final class ScenarioPlayer {
             guard step.arguments.first == "ELAPSE", let seconds = step.arguments.last,
                 let time = Double(seconds)
             else { throw wrong("write TIME_PASSES ELAPSE and seconds") }
+            guard replies.isEmpty else { throw wrong("no step has looked at the reply before") }
             try pass(milliseconds: UInt64(time * 1000 + 0.5))
         default: throw wrong("there is no step \(step.action)")
         }
@@ -120,6 +126,7 @@ final class ScenarioPlayer {
     // MARK: Clients
 
     private func ask(_ step: Scenario.Step) throws {
+        guard replies.isEmpty else { throw wrong("no step has looked at the reply before") }
         queries += 1
         func address(behind word: String) -> IPAddress {
             let index = step.arguments.firstIndex(of: word).map { $0 + 1 } ?? .max
@@ -210,9 +217,15 @@ final class ScenarioPlayer {
     // MARK: Upstreams
 
     /// The first query that a step is about.
-    private func query(_ step: Scenario.Step) throws -> Int {
+    private func query(_ step: Scenario.Step, isChecked: Bool = true) throws -> Int {
         let address = step.arguments.first == "ADDRESS" ? step.arguments.last : nil
-        let found = pending.firstIndex { address == nil || $0.address == address }
+        let asked = step.entry.question == nil ? nil : try step.entry.asked()
+        let found = try pending.firstIndex { query in
+            let question = try Self.question(of: query.message)
+            return (isChecked || !query.isChecked)
+                && (address == nil || query.address == address)
+                && (!isChecked || asked == nil || asked?.name == question.name)
+        }
         guard let found else {
             throw wrong("no query is under way \(address ?? ""), but \(pending.map(\.address))")
         }
@@ -299,7 +312,7 @@ final class ScenarioPlayer {
             while let reply = nextReply() { replies.append(reply) }
             for query in sent {
                 if let entry = try entry(for: query) {
-                    try answer(query, entry)
+                    if !entry.isSilent { try answer(query, entry) }
                 } else {
                     pending.append(query)
                 }
