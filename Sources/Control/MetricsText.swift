@@ -53,8 +53,8 @@ struct MetricsText {
             "source",
             [
                 ("override", resolver.overridden), ("special", resolver.special),
-                ("cache", resolver.cacheHits), ("upstream", resolver.waited),
-                ("stale", resolver.stale),
+                ("cache", resolver.cacheHits), ("stale", resolver.stale),
+                ("upstream", resolver.waited - min(resolver.staleAfterWaiting, resolver.waited)),
             ]
         )
         counters(

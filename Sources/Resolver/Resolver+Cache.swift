@@ -29,7 +29,6 @@ extension Resolver {
                 hasStale = true
                 return .pass
             }
-            counts.stale &+= 1
             response.error = .staleAnswer
         }
         if owner == Header.size { source = isFresh ? isHit ? .cache : .upstream : .stale }
@@ -37,7 +36,14 @@ extension Resolver {
             counts.prefetched &+= 1
             forwarder.refresh(target, asked, at: now)
         }
-        if isHit && owner == Header.size { counts.cacheHits &+= 1 }
+        if owner == Header.size {
+            if isFresh {
+                if isHit { counts.cacheHits &+= 1 }
+            } else {
+                counts.stale &+= 1
+                if !isHit { counts.staleAfterWaiting &+= 1 }
+            }
+        }
         if entry.flags.contains(.isFailure) {
             response = Response()
             response.code = .serverFailure

@@ -30,6 +30,8 @@ public struct ResolverStatistics: Sendable, Equatable {
     public var loops: UInt64 = 0
     /// Answered past the TTL, because no upstream gave a newer answer.
     public var stale: UInt64 = 0
+    /// Those of them that had waited for an upstream.
+    public var staleAfterWaiting: UInt64 = 0
     /// Answers that were fetched anew before their TTL was over.
     public var prefetched: UInt64 = 0
     /// Queries of clients that ask too much, answered with TC alone.
@@ -54,6 +56,7 @@ public struct ResolverStatistics: Sendable, Equatable {
         [
             \.queries, \.overridden, \.cacheHits, \.waited, \.refused, \.malformed, \.failed,
             \.dropped, \.upstreamQueries, \.mismatches, \.doubtful, \.shed, \.loops, \.stale,
+            \.staleAfterWaiting,
             \.prefetched, \.special, \.ignored, \.overRateTruncated, \.overRateDropped,
             \.tooManyWaiting,
         ]

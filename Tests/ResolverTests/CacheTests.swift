@@ -174,6 +174,10 @@ struct CacheTests {
         #expect(reply.answer == ["a.example 30 A 203.0.113.1"])
         #expect(reply.error == 3)
         #expect(player.ask("a.example")?.message.error == 3, "who comes later waits no more")
+        // Each is counted as one thing: of three, one was fetched, and two were served past their TTL.
+        let counts = player.statistics
+        #expect(counts.cacheHits == 0 && counts.waited == 2)
+        #expect(counts.stale == 2 && counts.staleAfterWaiting == 1)
         player.answer(sent, "a.example 10 A 203.0.113.2")
         #expect(player.ask("a.example")?.message.data == ["203.0.113.2"])
         #expect(player.replies().isEmpty)
