@@ -57,14 +57,16 @@ struct ClientSubnet: BitwiseCopyable, Equatable {
         return network
     }
 
-    /// A number that differs for different networks, for the cache's key.
+    /// A number that differs for different networks, for the cache's key. Askers choose their
+    /// networks, so it is hashed with a secret: the process's own, of the standard library's hash.
     var fingerprint: UInt64 {
-        let lengths = UInt64(scope) << 16 ^ UInt64(prefixLength)
-        let first = (high ^ UInt64(family) << 8 ^ lengths)
-            .multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
-        let second = (first.high ^ first.low ^ low)
-            .multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
-        return (second.high ^ second.low) | 1
+        var hasher = Hasher()
+        hasher.combine(family)
+        hasher.combine(prefixLength)
+        hasher.combine(scope)
+        hasher.combine(high)
+        hasher.combine(low)
+        return UInt64(truncatingIfNeeded: hasher.finalize()) | 1
     }
 
     /// Whether a response's option is about the network that was sent.

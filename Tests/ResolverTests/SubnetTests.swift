@@ -106,6 +106,38 @@ struct SubnetTests {
         #expect(Self.ask(player, for: 1, scope: 16, "203.0.113.3") == "203.0.113.2/16")
     }
 
+    /// 198.51.1.0/24, and networks that a hash without a secret takes for it: one whose lower half
+    /// cancels what the rest comes to, and ones that cancel the family and the length.
+    @Test(
+        "nobody can choose a network that is taken for another's",
+        arguments: [
+            [0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0x16, 0x5E, 0xEB, 0xF3, 0x42, 0xD6, 0xD1, 0x89],
+            [198, 51, 1, 0, 0, 0, 3, 0x98, 0, 0, 0, 0, 0, 0, 0, 0],
+            [198, 51, 1, 0, 0, 0x98, 3, 0x98, 0, 0, 0, 0, 0, 0, 0, 0],
+        ] as [[UInt8]]
+    )
+    func chosenNetwork(address: [UInt8]) throws {
+        let player = Player()
+        let victim: [UInt8] = [0, 1, 24, 0, 198, 51, 1]
+        func ask(_ name: String, _ option: [UInt8], scope: UInt8, _ data: String) -> [String]? {
+            var reply = player.ask(name, subnet: option)
+            if let sent = player.sent().first {
+                player.answer(sent) {
+                    $0.ednsSize = 1232
+                    $0.options = [(8, option.prefix(3) + [scope] + option.dropFirst(4))]
+                    $0.answer = ["\(name) 300 A \(data)"]
+                }
+                reply = player.replies().first
+            }
+            return reply?.message.data
+        }
+        // There are answers for networks of 24 bits.
+        _ = ask("other.example", victim, scope: 24, "203.0.113.9")
+        let chosen = [0, 2, 128, 0] + address
+        #expect(ask("a.example", chosen, scope: 128, "203.0.113.66") == ["203.0.113.66"])
+        #expect(ask("a.example", victim, scope: 24, "203.0.113.1") == ["203.0.113.1"])
+    }
+
     @Test(
         "a subnet that breaks the rules is FORMERR",
         arguments: [
