@@ -71,6 +71,11 @@ public struct Journal: ~Copyable {
             return file
         } catch .permissionDenied {
             throw notPermitted(folder)
+        } catch .invalidArgument {
+            throw ControlError(
+                .storage,
+                "\(folder)/overrides.journal is no ordinary file: nothing can be kept in it"
+            )
         } catch {
             throw ControlError(.storage, "cannot open \(folder)/overrides.journal: \(error)")
         }

@@ -7,12 +7,15 @@ public struct AppendFile: ~Copyable, Sendable {
     public private(set) var size: Int
 
     /// The file at a path, made empty where there is none, for its user and group alone to read.
+    ///
+    /// Throws `invalidArgument` where a pipe or a device stands there, which keeps nothing.
     public init(at path: String, emptied: Bool = false) throws(Errno) {
-        let flags = O_RDWR | O_APPEND | (emptied ? O_TRUNC : 0)
+        let flags = O_RDWR | O_APPEND | O_NONBLOCK | (emptied ? O_TRUNC : 0)
         // Safe: NUL-terminated for the call, and the second call writes one struct of ours.
         let file = FileDescriptor(adopting: try check(unsafe clinux_create(path, flags, 0o640)))
         var status = stat()
         try check(unsafe fstat(file.rawValue, &status))
+        guard status.st_mode & UInt32(S_IFMT) == UInt32(S_IFREG) else { throw .invalidArgument }
         descriptor = file
         size = Int(status.st_size)
     }

@@ -45,6 +45,27 @@ struct JournalTests {
         }
     }
 
+    @Test("says so where what stands in its place keeps nothing")
+    func noFile() throws {
+        try withFolder { folder in
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true
+            )
+            let path = "\(folder)/overrides.journal"
+            try FileManager.default.createSymbolicLink(
+                atPath: path,
+                withDestinationPath: "/dev/null"
+            )
+            var contents = Journal.Contents()
+            let error = ControlError(
+                .storage,
+                "\(path) is no ordinary file: nothing can be kept in it"
+            )
+            #expect(throws: error) { _ = try Journal(in: folder, contents: &contents) }
+        }
+    }
+
     @Test("of every prefix of a file gives the whole lines, and reports a torn one")
     func everyPrefix() throws {
         let lines = (0..<6).map { JournalLine(set: override($0)).octets }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Platform
@@ -75,5 +76,56 @@ struct StorageTests {
         let octets = buffer.octets(0..<3)
         #expect(count == 3 && queue.isEmpty)
         #expect(octets[0] == 2 && octets[1] == 3 && octets[2] == 4)
+    }
+
+    /// A folder of its own with a pipe in it, which goes when the test is done.
+    private func withPipe(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "detour-pipe-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let pipe = "\(folder)/pipe"
+        // Safe: NUL-terminated for the call.
+        let result = unsafe mkfifo(pipe, 0o600)
+        try #require(result == 0)
+        try body(pipe)
+    }
+
+    @Test("a pipe that nobody writes to is not waited for without end")
+    func silentPipe() throws {
+        try withPipe { pipe in
+            let start = Clock.monotonic
+            #expect(throws: FileError(path: pipe, error: .timedOut)) {
+                try File.octets(at: pipe, patience: 100)
+            }
+            #expect(Clock.monotonic - start >= 100_000_000)
+        }
+    }
+
+    @Test("a pipe is read to its end, however late and in however many pieces it is written")
+    func pipe() throws {
+        try withPipe { pipe in
+            let writer = try Thread(named: "writer") {
+                usleep(50_000)
+                let file = FileHandle(forWritingAtPath: pipe)
+                for octet in UInt8(0)..<3 {
+                    try? file?.write(contentsOf: Data(repeating: octet, count: 100_000))
+                    usleep(20_000)
+                }
+                try? file?.close()
+            }
+            let octets = try File.octets(at: pipe, patience: 5000)
+            writer.join()
+            #expect(octets == (0..<3).flatMap { [UInt8](repeating: $0, count: 100_000) })
+        }
+    }
+
+    @Test("what grows at its end is an ordinary file")
+    func appending() throws {
+        try withPipe { pipe in
+            for path in [pipe, "/dev/null"] {
+                #expect(throws: Errno.invalidArgument) { _ = try AppendFile(at: path) }
+            }
+        }
     }
 }

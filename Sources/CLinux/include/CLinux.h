@@ -489,6 +489,11 @@ static inline const char *clinux_entry_name(const struct dirent *entry) { return
 
 static inline int clinux_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC); }
 
+static inline int clinux_set_blocking(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
 static inline int clinux_create(const char *path, int flags, mode_t mode) {
     return open(path, flags | O_CREAT | O_CLOEXEC, mode);
 }
