@@ -14,6 +14,8 @@ struct JSONParser {
     private var position = 0
     private var line = 1
     private var lineStart = 0
+    /// The last place whose column was counted: a document can be one long line.
+    private var counted = (position: 0, column: 1)
     private var depth = 0
 
     /// Deeper than any setting, and shallow enough for every stack.
@@ -38,12 +40,17 @@ struct JSONParser {
 
     private var next: UInt8? { position < text.count ? text[position] : nil }
 
-    private var column: Int {
-        1 + text[lineStart..<position].count { $0 & 0xC0 != 0x80 }
+    private mutating func column() -> Int {
+        if counted.position < lineStart || counted.position > position {
+            counted = (lineStart, 1)
+        }
+        counted.column += text[counted.position..<position].count { $0 & 0xC0 != 0x80 }
+        counted.position = position
+        return counted.column
     }
 
-    private func failure(_ sentence: String) -> Failure {
-        Failure(line: line, column: column, sentence: sentence)
+    private mutating func failure(_ sentence: String) -> Failure {
+        Failure(line: line, column: column(), sentence: sentence)
     }
 
     private mutating func advance() {
@@ -82,7 +89,7 @@ struct JSONParser {
 
     private mutating func value() throws(Failure) -> JSONNode {
         try skipSpace()
-        let (line, column) = (line, column)
+        let (line, column) = (line, column())
         return JSONNode(line: line, column: column, value: try content())
     }
 
@@ -128,7 +135,7 @@ struct JSONParser {
             try skipSpace()
             guard let octet = next else { throw start }
             if octet == UInt8(ascii: "}") { break }
-            let (line, column) = (line, column)
+            let (line, column) = (line, column())
             let key = try key()
             try skipSpace()
             guard next == UInt8(ascii: ":") else {
