@@ -16,6 +16,8 @@ struct UpstreamStream: ~Copyable {
     var unsent = OctetQueue()
     var isDirty = false
     var lastUse: UInt64 = 0
+    /// When the first query was added since the last answer came; nil: nothing is owed.
+    var owesSince: UInt64?
     /// TLS, and what it has made of the queries.
     var session: TLSSession?
     var encrypted = OctetQueue()
@@ -34,6 +36,9 @@ struct UpstreamStream: ~Copyable {
         case .none: return true
         }
     }
+
+    /// How many octets the socket has not taken.
+    var unsentCount: Int { unsent.count + encrypted.count }
 
     /// Whether octets wait for the socket to take them.
     var isBlocked: Bool { session == nil ? !unsent.isEmpty : !encrypted.isEmpty }

@@ -21,8 +21,10 @@ struct UpstreamStreams: ~Copyable {
     private var inbox = OctetBuffer(capacity: (64 << 10) + 2 + 65_535)
     private var scratch = OctetBuffer(capacity: 32 << 10)
 
-    /// A connection that is not established within this time has failed.
-    private static var connectTime: UInt64 { 3_000_000_000 }
+    /// A connection that owes an answer for so long, and brings none, has failed, established or not:
+    /// whoever waits has been told by then, and TCP itself would go on for a quarter of an hour where
+    /// the way is gone.
+    private static var silenceTime: UInt64 { 3_000_000_000 }
     /// A connection is kept so long after its last query; most servers end theirs after ten seconds.
     private static var idleTime: UInt64 { 8_000_000_000 }
     /// Whoever reads the log wants to know, not to be flooded.
@@ -63,7 +65,7 @@ struct UpstreamStreams: ~Copyable {
         }
     }
 
-    /// When connections should next be looked through for ones that idle or never came up.
+    /// When connections should next be looked through for ones that idle or bring nothing.
     var nextDeadline: UInt64? { openCount > 0 ? nextSweep : nil }
 
     // MARK: Sending
@@ -91,7 +93,7 @@ struct UpstreamStreams: ~Copyable {
                 return
             }
         }
-        guard streams[upstream].unsent.count <= UpstreamStreams.unsentLimit else {
+        guard streams[upstream].unsentCount <= UpstreamStreams.unsentLimit else {
             let reason = "it takes no more queries"
             fail(upstream, reason, for: &resolver, at: now, counting: &statistics)
             return
@@ -99,6 +101,7 @@ struct UpstreamStreams: ~Copyable {
         streams[upstream].unsent.appendFramed(length, draftedIn: queries)
         streams[upstream].isDirty = true
         streams[upstream].lastUse = now.nanoseconds
+        streams[upstream].owesSince = streams[upstream].owesSince ?? now.nanoseconds
         statistics.upstreamQueriesTCP += 1
     }
 
@@ -303,6 +306,7 @@ struct UpstreamStreams: ~Copyable {
                 )
                 statistics.upstreamMessagesTCP += 1
                 streams[index].hasAnswered = true
+                streams[index].owesSince = nil
                 offset += 2 + length
             case .incomplete: break messages
             case .malformed:
@@ -325,7 +329,7 @@ struct UpstreamStreams: ~Copyable {
         }
     }
 
-    /// Looks through the connections for ones that idle or never came up.
+    /// Looks through the connections for ones that idle or bring nothing.
     mutating func sweep(
         _ resolver: inout Resolver,
         at now: Instant,
@@ -335,9 +339,12 @@ struct UpstreamStreams: ~Copyable {
         nextSweep = now.nanoseconds + UpstreamStreams.sweepInterval
         for index in streams.indices where streams[index].socket.isOpen {
             let unused = now.nanoseconds - streams[index].lastUse
-            if !streams[index].isReady && unused >= UpstreamStreams.connectTime {
+            let since = streams[index].owesSince ?? now.nanoseconds
+            if now.nanoseconds - since >= UpstreamStreams.silenceTime {
                 let reason =
-                    streams[index].isConnected ? "no answer to TLS" : "no connection came up"
+                    streams[index].isReady
+                    ? "no answer came"
+                    : streams[index].isConnected ? "no answer to TLS" : "no connection came up"
                 fail(index, reason, for: &resolver, at: now, counting: &statistics)
             } else if unused >= UpstreamStreams.idleTime
                 && resolver.exchangesInFlight(on: .stream(upstream: index)) == 0

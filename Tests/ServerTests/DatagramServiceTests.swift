@@ -167,6 +167,30 @@ struct DatagramServiceTests {
         }
     }
 
+    @Test("a connection to an upstream that brings nothing any more gives way to another")
+    func deafStream() async throws {
+        let upstream = try Upstream()
+        defer { upstream.stop() }
+        try await Fixture.with(upstream: upstream.address) { fixture in
+            let client = try DatagramClient(to: fixture.address)
+            let first = client.ask(Messages.query("tcp1.example", id: 1))
+            #expect(first.map(Messages.address) == "198.51.100.7")
+            client.send(Messages.query("tcpdeaf.example", id: 2))
+            // Others go on asking all the time: the connection never idles.
+            let start = Clock.monotonic
+            var isAnswered = false
+            var id: UInt16 = 3
+            while !isAnswered, Clock.monotonic - start < 10_000_000_000 {
+                client.send(Messages.query("tcp1.n\(id).example", id: id))
+                id += 1
+                while let reply = client.receive(milliseconds: 100) {
+                    if Messages.address(reply) == "198.51.100.7" { isAnswered = true }
+                }
+            }
+            #expect(isAnswered)
+        }
+    }
+
     @Test("another policy is adopted without a query being lost")
     func adopting() async throws {
         let first = try Upstream()

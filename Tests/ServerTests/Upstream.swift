@@ -5,7 +5,8 @@ import Synchronization
 /// An upstream on loopback, on a thread of its own: answers 198.51.100.7 to everything.
 ///
 /// A name whose first label is `up<N>` or `tcp<N>` is answered after N milliseconds, `upnever` not
-/// at all. One that begins with `tcp` is answered in full over TCP only.
+/// at all. One that begins with `tcp` is answered in full over TCP only; `tcpdeaf` not even there, nor
+/// is anything else from then on over the same connection.
 final class Upstream: Sendable {
     let address: SocketAddress
     private let peer: Peer
@@ -87,6 +88,7 @@ private final class Peer: Sendable {
         var outbound = OutboundDatagrams()
         var buffer = OctetBuffer(capacity: 1 << 16)
         var unread: [UInt8] = []
+        var isDeaf = false
         var due: [Due] = []
         try poller.add(stopping.descriptor, for: .readable, as: .init(kind: 0, slot: 0))
         try poller.add(sockets.datagrams.descriptor, for: .readable, as: .init(kind: 1, slot: 0))
@@ -109,6 +111,7 @@ private final class Peer: Sendable {
                     if let socket = try sockets.streams.accept(from: &peer) {
                         sockets.connection = socket
                         unread = []
+                        isDeaf = false
                         try poller.add(
                             sockets.connection.descriptor,
                             for: .readable,
@@ -127,7 +130,8 @@ private final class Peer: Sendable {
                         let query = Array(unread[2..<(2 + length)])
                         unread.removeFirst(2 + length)
                         log.withLock { $0.append((Messages.name(query), 0)) }
-                        plan(query, nil, &due)
+                        if Messages.name(query).hasPrefix("tcpdeaf") { isDeaf = true }
+                        if !isDeaf { plan(query, nil, &due) }
                     }
                 }
             }
