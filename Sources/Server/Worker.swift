@@ -31,6 +31,10 @@ struct Worker: ~Copyable {
     var waiting = 0
     /// When to end at the latest; set while stopping.
     var end: UInt64?
+    /// How many turns there have been; the events of each begin with another connection.
+    var turns: UInt64 = 0
+    /// How many queries over TCP make connections wait for the next turn.
+    var streamEnd: UInt64 = 0
     /// When to accept connections again, after descriptors had run out.
     var resumeAccepting: UInt64?
 
@@ -87,7 +91,11 @@ struct Worker: ~Copyable {
             let count = poller.wait(until: nextDeadline, now: now.nanoseconds)
             now = Instant(nanoseconds: Clock.monotonic)
             let answered = statistics.answeredAtOnce
-            for index in 0..<count {
+            streamEnd = statistics.queriesTCP &+ Worker.mostStreamQueries
+            turns &+= 1
+            for step in 0..<count {
+                // Not always the same first: those that had to wait come round.
+                let index = (step + Int(turns % UInt64(count))) % count
                 dispatch(poller.token(at: index), poller.readiness(at: index))
             }
             measure(statistics.answeredAtOnce &- answered)
@@ -201,7 +209,7 @@ struct Worker: ~Copyable {
                     continue
                 }
                 // Most clients have sent their query by now.
-                readConnection(slot)
+                if hasRoomForStreams { readConnection(slot) }
             } catch {
                 // Mostly: no descriptor is left. Then an idle connection goes, or this one waits.
                 if !connections.displaceOldest(of: nil, counting: &statistics) { pauseAccepting() }
@@ -210,8 +218,14 @@ struct Worker: ~Copyable {
         }
     }
 
+    /// So many queries over TCP a turn, and what one connection has sent beyond: connections that are
+    /// full of queries keep nobody else waiting, be it on UDP or for an upstream. They stay readable.
+    private static var mostStreamQueries: UInt64 { 1_024 }
+
+    private var hasRoomForStreams: Bool { statistics.queriesTCP < streamEnd }
+
     mutating func serveConnection(_ token: Poller.Token, _ readiness: Poller.Readiness) {
-        guard let slot = connections.slot(of: token) else { return }
+        guard hasRoomForStreams, let slot = connections.slot(of: token) else { return }
         if readiness.contains(.writable) {
             connections.resume(
                 slot,

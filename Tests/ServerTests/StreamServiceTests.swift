@@ -2,6 +2,7 @@ import Platform
 import Resolver
 import Server
 import Support
+import Synchronization
 import Testing
 
 @Suite("Service over TCP", .serialized)
@@ -177,6 +178,41 @@ struct StreamServiceTests {
             #expect(isStuck)
             let statistics = try fixture.server.statistics()
             #expect(statistics.connectionsTimedOut == 1 && statistics.connectionsOpen == 0)
+        }
+    }
+
+    @Test("connections full of queries keep no query over UDP waiting")
+    func fullConnections() async throws {
+        try await Fixture.with { fixture in
+            let address = fixture.address
+            let isOver = Mutex(false)
+            let flood = try Thread(named: "flood") {
+                let query = Messages.framed(Messages.query("a.test", id: 1))
+                let octets = Array(repeatElement(query, count: 2_000).joined())
+                var clients = (0..<40).compactMap { _ in
+                    (try? StreamClient(to: address)).map { (client: $0, sent: 0) }
+                }
+                // Answers need not be read: so many fit into what the kernel keeps for a client.
+                while !isOver.withLock({ $0 }) {
+                    for index in clients.indices {
+                        let rest = Array(octets[(clients[index].sent % query.count)...])
+                        let sent = try? clients[index].client.send(rest, milliseconds: 0)
+                        clients[index].sent += sent ?? 0
+                    }
+                }
+            }
+            let client = try DatagramClient(to: fixture.address)
+            var answered: UInt64 = 0
+            var streamed: UInt64 = 0
+            while streamed < 300_000 {
+                let reply = client.ask(Messages.query("a.test", id: 2), milliseconds: 5000)
+                #expect(reply != nil)
+                answered += 1
+                streamed = try fixture.server.statistics().queriesTCP
+            }
+            isOver.withLock { $0 = true }
+            flood.join()
+            #expect(streamed / answered < 20_000, "\(streamed) between \(answered)")
         }
     }
 
