@@ -133,18 +133,23 @@ public struct LocalListener: ~Copyable, Sendable {
     public init(serving path: String, for account: Account? = nil) throws(Errno) {
         if (try? LocalStream(connectingTo: path)) != nil { throw .addressInUse }
         let socket = try FileDescriptor.socket(family: AF_UNIX, type: SOCK_STREAM)
-        // Moved to its place when its mode is set: nobody can connect before.
+        // Moved to its place when it is its user's: nobody can connect before.
         let draft = path + ".new"
         var status = stat()
         // Safe: paths are NUL-terminated for the calls, which write one struct of ours.
         unsafe unlink(draft)
-        try check(unsafe clinux_bind_unix(socket.rawValue, draft))
-        try check(unsafe chmod(draft, 0o660))
+        // Made with its mode: whoever may write in the folder could have put a link to something else
+        // there before a chmod.
+        let mask = umask(0o117)
+        let bound = unsafe clinux_bind_unix(socket.rawValue, draft)
+        let error = Errno.last
+        umask(mask)
+        guard bound >= 0 else { throw error }
         if let account {
             try check(unsafe clinux_give_socket(draft, account.user, account.group))
         }
         try check(listen(socket.rawValue, 64))
-        try check(unsafe stat(draft, &status))
+        try check(unsafe lstat(draft, &status))
         try check(unsafe rename(draft, path))
         descriptor = socket
         group = status.st_gid
