@@ -1,4 +1,5 @@
 import Control
+import HTTPSVerifier
 
 /// `detour list`.
 enum List {
@@ -40,7 +41,8 @@ extension Override {
         var text = "set by \(user) at \(setAt)"
         if let end = expiresAt { text += ", until \(end)" }
         if let view { text += ", view \(view)" }
-        if let note { text += ": \(note)" }
+        // Somebody else may have written it.
+        if let note { text += ": \(shown(note, limit: 1024))" }
         return text
     }
 }

@@ -43,9 +43,9 @@ extension TheDaemon {
                     "--for",
                     "1s",
                     "--note",
-                    "a note"
+                    "a note\u{1B}[31m\nof two lines"
                 )
-                #expect(short.output.contains("until") && short.output.contains(": a note"))
+                #expect(short.output.contains("until") && short.output.contains(": a note\\u{1B}[31m\\u{A}of two"))
                 #expect(try await daemon.dig("short.test").status == "NOERROR")
                 try await Task.sleep(for: .milliseconds(1100))
                 #expect(try await daemon.dig("short.test").status == "REFUSED")

@@ -5,7 +5,7 @@
 ///
 /// Controls, line separators, bidirectional controls and noncharacters appear as `\u{1B}`. What is
 /// longer ends in `… (truncated)`.
-func shown(_ text: String, limit: Int = 400) -> String {
+public func shown(_ text: String, limit: Int = 400) -> String {
     var result = ""
     var count = 0
     for scalar in text.unicodeScalars {
