@@ -85,6 +85,10 @@ extension ZoneIndexBuilder {
         return owner.flags.contains(.wildcard) ? name.wildcardBelow : name
     }
 
+    private func isName(_ type: RecordType) -> Bool {
+        type == .cname || type == .dname || type == .ns || type == .ptr
+    }
+
     func sameRData(_ a: Int, _ b: Int) -> Bool {
         let first = records[a]
         let second = records[b]
@@ -92,7 +96,7 @@ extension ZoneIndexBuilder {
         let one = octets.extracting(first.rdata..<(first.rdata + Int(first.rdataLength)))
         let other = octets.extracting(second.rdata..<(second.rdata + Int(second.rdataLength)))
         // Data that are a name are the same name in any case.
-        guard [.cname, .dname, .ns, .ptr].contains(first.type) else {
+        guard isName(first.type) else {
             return one.hasSameOctets(as: other)
         }
         return one.count == other.count
@@ -178,9 +182,15 @@ extension ZoneIndexBuilder {
         var count = 0
         var last = first
         var record = first
+        var steps = 0
+        var laid: [Int: Int] = [:]
         while record >= 0 {
+            steps += 1
             if records[record].type == type {
-                if isDuplicate(record, from: first) {
+                if steps <= ZoneIndexBuilder.fewRecords
+                    ? isDuplicate(record, from: first)
+                    : isDuplicate(record, from: first, among: &laid)
+                {
                     report(.duplicate(type), .warning, owner: index, record: record)
                 } else {
                     lay(record, ttl: ttl, into: &layout)
@@ -225,6 +235,45 @@ extension ZoneIndexBuilder {
             earlier = Int(records[earlier].next)
         }
         return false
+    }
+
+    /// So many records are compared one with another; more are looked up by their data's hash.
+    private static var fewRecords: Int { 16 }
+
+    /// The same for an RRset of many records; `laid` has those before this one, by their data's hash,
+    /// once it has been filled here.
+    private func isDuplicate(
+        _ record: Int,
+        from first: Int,
+        among laid: inout [Int: Int]
+    ) -> Bool {
+        if laid.isEmpty {
+            var earlier = first
+            while earlier != record {
+                if records[earlier].type == records[record].type {
+                    laid[hash(ofData: earlier)] = earlier
+                }
+                earlier = Int(records[earlier].next)
+            }
+        }
+        let hash = hash(ofData: record)
+        guard let same = laid[hash] else {
+            laid[hash] = record
+            return false
+        }
+        return sameRData(same, record) || isDuplicate(record, from: first)
+    }
+
+    /// A hash that is the same for data that `sameRData` finds the same.
+    private func hash(ofData record: Int) -> Int {
+        let record = records[record]
+        let isName = isName(record.type)
+        var hasher = Hasher()
+        for index in 0..<Int(record.rdataLength) {
+            let octet = rdata.span[record.rdata + index]
+            hasher.combine(isName ? asciiLowercased(octet) : octet)
+        }
+        return hasher.finalize()
     }
 
     private func lay(_ record: Int, ttl: UInt32, into layout: inout Layout) {

@@ -110,6 +110,21 @@ private func findings(_ text: String, _ kind: ZoneKind, origin: String = "exampl
         #expect(findings(apex + row.0, .authoritative) == row.1)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a name may have any number of records, and copies of them`() {
+        let lines = ["a A 192.0.2.1", "a A 192.0.2.2"].flatMap {
+            [String](repeating: $0, count: 25_000)
+        }
+        let found = findings(lines.joined(separator: "\n"), .override)
+        #expect(found.first == "z:2: warning: a.example. has the same A record twice")
+        #expect(found.allSatisfy { $0.hasSuffix("a.example. has the same A record twice") })
+        let distinct = (0..<30_000).map { "a A 10.0.\($0 >> 8).\($0 & 255)" }
+        #expect(
+            findings(distinct.joined(separator: "\n"), .override).first
+                == "z:1: error: the A records of a.example. fit into no message"
+        )
+    }
+
     @Test func `an authoritative zone needs an SOA record`() {
         #expect(
             findings("a A 192.0.2.1", .authoritative) == [
