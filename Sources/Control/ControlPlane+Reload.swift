@@ -83,7 +83,8 @@ extension ControlPlane {
 
     /// Watches what was read last. Says which directories cannot be watched, each once.
     func followFiles() {
-        files.follow(digests.keys)
+        // What happened there before it was watched is looked at once more.
+        if files.follow(digests.keys) { debounce.note(at: Clock.monotonic) }
         for directory in files.closed.subtracting(closedDirectories).sorted() {
             log.write(
                 .warning,

@@ -19,32 +19,40 @@ struct FileWatch: ~Copyable {
         try poller.add(watch.descriptor, for: .readable, as: token)
     }
 
-    /// Watches these files from now on, and no others. Directories that are not there are left out.
-    mutating func follow(_ paths: some Sequence<String>) {
+    /// Watches these files from now on, and no others; gives whether there are directories among
+    /// theirs that were not watched before, where something may have happened meanwhile. For a
+    /// directory that is not there, the one in which it would be is watched.
+    @discardableResult
+    mutating func follow(_ paths: some Sequence<String>) -> Bool {
         var followed: [Int32: Set<String>] = [:]
         var numbers: [String: Int32] = [:]
         closed = []
-        for place in Set(paths.flatMap { FileWatch.places(of: $0) }) {
-            guard let number = numbers[place.directory] ?? watched(place.directory) else {
-                continue
-            }
+        for wanted in Set(paths.flatMap { FileWatch.places(of: $0) }) {
+            var place = wanted
+            guard let number = watched(&place, known: numbers) else { continue }
             numbers[place.directory] = number
             followed[number, default: []].insert(place.name)
         }
+        let isMore = followed.keys.contains { entries[$0] == nil }
         for number in entries.keys where followed[number] == nil { watch.remove(number) }
         entries = followed
         directories = Dictionary(
             numbers.map { ($0.value, $0.key) },
             uniquingKeysWith: { first, _ in first }
         )
+        return isMore
     }
 
-    private mutating func watched(_ directory: String) -> Int32? {
-        do throws(Errno) {
-            return try watch.add(directory)
-        } catch {
-            if error == .permissionDenied { closed.insert(directory) }
-            return nil
+    private mutating func watched(_ place: inout Place, known: [String: Int32]) -> Int32? {
+        while true {
+            if let number = known[place.directory] { return number }
+            do throws(Errno) {
+                return try watch.add(place.directory)
+            } catch {
+                if error == .permissionDenied { closed.insert(place.directory) }
+                guard error == .noSuchFile, let above = place.above else { return nil }
+                place = above
+            }
         }
     }
 
@@ -57,7 +65,8 @@ struct FileWatch: ~Copyable {
                 isChanged = true
             } else if let names = entries[event.directory] {
                 if event.isEnd { entries[event.directory] = nil }
-                if event.isEnd || names.contains(event.name) && isComplete(event) {
+                // An event without a name is the directory's: it has gone, or is elsewhere.
+                if event.name.isEmpty || names.contains(event.name) && isComplete(event) {
                     isChanged = true
                 }
             }
@@ -65,9 +74,10 @@ struct FileWatch: ~Copyable {
         return isChanged
     }
 
-    /// A file that was just made has nothing in it yet: its writer will close it. A link is complete.
+    /// A file that was just made has nothing in it yet: its writer will close it. A link is complete,
+    /// and a directory nobody closes.
     private func isComplete(_ event: DirectoryWatch.Event) -> Bool {
-        guard event.isNew, let directory = directories[event.directory] else { return true }
+        guard event.isNew, !event.isDirectory, let directory = directories[event.directory] else { return true }
         return Folder.target(ofLink: "\(directory)/\(event.name)") != nil
     }
 
@@ -75,6 +85,16 @@ struct FileWatch: ~Copyable {
     struct Place: Hashable {
         let directory: String
         let name: String
+
+        /// The directory's own entry; nil for one that is in no other.
+        var above: Place? {
+            guard let slash = directory.lastIndex(of: "/"), directory != "/" else { return nil }
+            let parent = directory[..<slash]
+            return Place(
+                directory: parent.isEmpty ? "/" : String(parent),
+                name: String(directory[directory.index(after: slash)...])
+            )
+        }
     }
 
     /// The entries that lead to the file at a path.

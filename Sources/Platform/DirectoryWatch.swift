@@ -13,6 +13,8 @@ public struct DirectoryWatch: ~Copyable, Sendable {
         public let name: String
         /// A file or directory was made, which has nothing in it yet; links are made complete.
         public let isNew: Bool
+        /// The entry is a directory.
+        public let isDirectory: Bool
         /// The directory is not watched any more: it has gone.
         public let isEnd: Bool
     }
@@ -77,6 +79,7 @@ public struct DirectoryWatch: ~Copyable, Sendable {
                         directory: watch,
                         name: unsafe String(cString: text),
                         isNew: mask & UInt32(IN_CREATE) != 0,
+                        isDirectory: mask & UInt32(IN_ISDIR) != 0,
                         isEnd: mask & UInt32(IN_IGNORED) != 0
                     )
                 )

@@ -62,6 +62,7 @@ public struct PolicyLoader {
     /// Whoever started the daemon may read what the user may not that it has become; and root may
     /// read only what is its own, once it has no rights beside.
     private static func reason(_ error: Errno) -> String {
+        if error == .timedOut { return "nobody writes to the pipe" }
         guard error == .permissionDenied else { return "\(error)" }
         guard LocalPeer.ownUser == 0 else {
             return "\(error), for the user \(LocalPeer.name(ofUser: LocalPeer.ownUser))"

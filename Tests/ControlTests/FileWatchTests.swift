@@ -43,6 +43,40 @@ struct FileWatchTests {
         }
     }
 
+    @Test("sees a folder that went and is made again, and one that another is put in place of")
+    func folders() throws {
+        try withFolder { folder in
+            let manager = FileManager.default
+            let path = "\(folder)/zones/of/a.zone"
+            func make() throws {
+                try manager.createDirectory(
+                    atPath: "\(folder)/zones/of",
+                    withIntermediateDirectories: true
+                )
+                try write("1", path)
+            }
+            try make()
+            var watch = try FileWatch()
+            check(watch.follow([path]), true)
+            check(watch.follow([path]), false)
+            try manager.removeItem(atPath: "\(folder)/zones")
+            check(watch.hasChanges(), true)
+            check(watch.follow([path]), true)
+            check(watch.hasChanges(), false)
+            try make()
+            check(watch.hasChanges(), true)
+            // It may have been written before it is watched: whoever follows reads once more.
+            check(watch.follow([path]), true)
+            try write("2", path)
+            check(watch.hasChanges(), true)
+            try manager.moveItem(atPath: "\(folder)/zones/of", toPath: "\(folder)/zones/old")
+            check(watch.hasChanges(), true)
+            check(watch.follow([path]), true)
+            try make()
+            check(watch.hasChanges(), true)
+        }
+    }
+
     @Test("sees the link turned that Kubernetes keeps a ConfigMap behind")
     func configMap() throws {
         try withFolder { folder in
