@@ -77,7 +77,9 @@ struct FileWatch: ~Copyable {
     /// A file that was just made has nothing in it yet: its writer will close it. A link is complete,
     /// and a directory nobody closes.
     private func isComplete(_ event: DirectoryWatch.Event) -> Bool {
-        guard event.isNew, !event.isDirectory, let directory = directories[event.directory] else { return true }
+        guard event.isNew, !event.isDirectory, let directory = directories[event.directory] else {
+            return true
+        }
         return Folder.target(ofLink: "\(directory)/\(event.name)") != nil
     }
 

@@ -8,11 +8,14 @@ public struct AppendFile: ~Copyable, Sendable {
 
     /// The file at a path, made empty where there is none, for its user and group alone to read.
     ///
-    /// Throws `invalidArgument` where a pipe or a device stands there, which keeps nothing.
+    /// Throws `invalidArgument` where a pipe or a device stands there, which keeps nothing, or a link,
+    /// behind which anything of somebody else's may be.
     public init(at path: String, emptied: Bool = false) throws(Errno) {
-        let flags = O_RDWR | O_APPEND | O_NONBLOCK | (emptied ? O_TRUNC : 0)
+        let flags = O_RDWR | O_APPEND | O_NONBLOCK | O_NOFOLLOW | (emptied ? O_TRUNC : 0)
         // Safe: NUL-terminated for the call, and the second call writes one struct of ours.
-        let file = FileDescriptor(adopting: try check(unsafe clinux_create(path, flags, 0o640)))
+        let result = unsafe clinux_create(path, flags, 0o640)
+        if result < 0, Errno.last == Errno(rawValue: ELOOP) { throw .invalidArgument }
+        let file = FileDescriptor(adopting: try check(result))
         var status = stat()
         try check(unsafe fstat(file.rawValue, &status))
         guard status.st_mode & UInt32(S_IFMT) == UInt32(S_IFREG) else { throw .invalidArgument }
@@ -118,7 +121,7 @@ public struct FileLock: ~Copyable, Sendable {
     /// Locks the file at a path, which is made; throws `wouldBlock` where another process has it.
     public init(at path: String) throws(Errno) {
         // Safe: NUL-terminated for the call.
-        let file = FileDescriptor(adopting: try check(unsafe clinux_create(path, O_RDWR, 0o640)))
+        let file = FileDescriptor(adopting: try check(unsafe clinux_create(path, O_RDWR | O_NOFOLLOW, 0o640)))
         try check(flock(file.rawValue, LOCK_EX | LOCK_NB))
         descriptor = file
     }

@@ -45,8 +45,11 @@ struct JournalTests {
         }
     }
 
-    @Test("says so where what stands in its place keeps nothing")
-    func noFile() throws {
+    @Test(
+        "says so where what stands in its place keeps nothing, or is a link to somebody else's",
+        arguments: ["/dev/null", "other"]
+    )
+    func noFile(target: String) throws {
         try withFolder { folder in
             try FileManager.default.createDirectory(
                 atPath: folder,
@@ -55,14 +58,17 @@ struct JournalTests {
             let path = "\(folder)/overrides.journal"
             try FileManager.default.createSymbolicLink(
                 atPath: path,
-                withDestinationPath: "/dev/null"
+                withDestinationPath: target
             )
+            try Data("text of others".utf8).write(to: URL(filePath: "\(folder)/other"))
             var contents = Journal.Contents()
             let error = ControlError(
                 .storage,
                 "\(path) is no ordinary file: nothing can be kept in it"
             )
             #expect(throws: error) { _ = try Journal(in: folder, contents: &contents) }
+            let other = try Data(contentsOf: URL(filePath: "\(folder)/other"))
+            #expect(other == Data("text of others".utf8))
         }
     }
 
