@@ -35,8 +35,9 @@ extension Resolver {
         passage.isUnclaimed = true
         passage.triggerEnd = passage.policyEnd
         for number in sight.lower..<sight.upper {
-            if number >= passage.policyEnd, layers[number].index.kind == .rpz { continue }
-            let lookup = layers[number].index.lookup(target, type: query.type, client: client)
+            let layer = layers[number]
+            if number >= passage.policyEnd, layer.index.kind == .rpz { continue }
+            let lookup = layer.index.lookup(target, type: query.type, client: client)
             switch lookup.kind {
             case .notOwned:
                 continue
@@ -49,7 +50,7 @@ extension Resolver {
             case .forward, .tcpOnly:
                 passage.isUnclaimed = false
                 passage.triggerEnd = min(passage.triggerEnd, number)
-                if let client, layers[number].index.hasTrigger(for: client) {
+                if let client, layer.index.hasTrigger(for: client) {
                     passage.policyEnd = number
                 }
                 return .pass
@@ -58,15 +59,8 @@ extension Resolver {
                 passage.isUnclaimed = false
                 return .pass
             default:
-                if layers[number].index.kind == .rpz { response.policyLayer = number }
-                return answerLocally(
-                    layers[number].index,
-                    lookup,
-                    query,
-                    owner,
-                    &response,
-                    &writer
-                )
+                if layer.index.kind == .rpz { response.policyLayer = number }
+                return answerLocally(layer.index, lookup, query, owner, &response, &writer)
             }
         }
         return .pass
