@@ -222,7 +222,7 @@ extension Log {
         switch format {
         case .text: writeLine("\(finding)")
         case .logfmt, .json:
-            let place = "\(finding.file):\(finding.line):\(finding.column)"
+            let place = finding.place
             write(
                 finding.severity == .error ? .error : .warning,
                 "\(place): \(finding.severity.rawValue): \(finding.sentence)",

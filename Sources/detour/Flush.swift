@@ -14,7 +14,8 @@ enum Flush {
 
             """,
         flags: ["--tree"],
-        words: 0...1
+        words: 0...1,
+        operands: "[NAME]"
     )
 
     static func run(_ arguments: [String]) -> Int32 {

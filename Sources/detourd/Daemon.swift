@@ -147,7 +147,7 @@ enum Daemon {
             if metrics.isOpen {
                 let address = try metrics.boundAddress()
                 try plane.serveMetrics(on: metrics)
-                log.write(.info, "metrics on port \(address.port) of \(address)")
+                log.write(.info, "metrics on http://\(address)/metrics")
             }
             announce(server, loaded, upstreams, log)
             try plane.run(signals)
