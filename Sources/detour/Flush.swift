@@ -30,7 +30,7 @@ enum Flush {
             if line.isJSON {
                 Output.print(json: result)
             } else {
-                Output.print("\(result.answers) answers forgotten")
+                Output.print("\(counted(result.answers, "answer")) forgotten")
             }
             return 0
         }

@@ -60,7 +60,7 @@ enum Daemon {
                 return Status.configuration
             }
         }
-        StandardStream.output.write("\(loaded.nameCount) names, no errors\n")
+        StandardStream.output.write("\(counted(loaded.nameCount, "name")), no errors\n")
         return Status.stopped
     }
 
@@ -240,14 +240,14 @@ enum Daemon {
             ? "nothing forwarded"
             : "forwarding to " + upstreams.map { "\($0)" }.joined(separator: " ")
         let ready =
-            "ready on \(addresses): \(loaded.nameCount) names, "
-            + "\(server.workers) \(server.workers == 1 ? "worker" : "workers"), \(forwards)"
+            "ready on \(addresses): \(counted(loaded.nameCount, "name")), "
+            + "\(counted(server.workers, "worker")), \(forwards)"
         // The one line that scripts wait for has one form, whatever the format of the others.
         if log.format == .json {
             log.write(.info, ready)
         } else {
             StandardStream.error.write("detourd: \(ready)\n")
         }
-        try? Supervisor.notify("READY=1\nSTATUS=\(loaded.nameCount) names")
+        try? Supervisor.notify("READY=1\nSTATUS=\(counted(loaded.nameCount, "name"))")
     }
 }
