@@ -52,16 +52,16 @@ need_packages() {
     [ $status = 0 ] || fail "apt-get could not install ${missing% }"
 }
 
-# The conformance suites are Python and need dnspython.
-need_dnspython() {
+# need_python MODULE PACKAGE: Python with a module, which pip has in a package.
+need_python() {
     command -v python3 >/dev/null || need_packages python3
-    python3 -c 'import dns.message' 2>/dev/null && return
+    python3 -c "import $1" 2>/dev/null && return
     python3 -m pip --version >/dev/null 2>&1 || need_packages python3-pip
-    say "installing dnspython"
+    say "installing $2"
     # Debian's own Python wants to be asked twice; others do not know the question.
-    python3 -m pip install --quiet dnspython 2>/dev/null ||
-        python3 -m pip install --quiet --break-system-packages dnspython ||
-        fail "pip could not install dnspython"
+    python3 -m pip install --quiet "$2" 2>/dev/null ||
+        python3 -m pip install --quiet --break-system-packages "$2" ||
+        fail "pip could not install $2"
 }
 
 # Packages of servers start them when they are installed, unless this file forbids it.

@@ -65,7 +65,7 @@ extension ControlPlane {
             note(result)
             log.write(
                 .info,
-                "reloaded: \(names) names in \(result.milliseconds) ms",
+                "reloaded: \(counted(names, "name")) in \(result.milliseconds) ms",
                 [
                     ("generation", "\(result.generation)"),
                     ("milliseconds", "\(result.milliseconds)"),
@@ -75,7 +75,7 @@ extension ControlPlane {
         }
         if isAsked {
             let refused = lastReload?.outcome == .refused ? ", the last reload was refused" : ""
-            try? Supervisor.notify("READY=1\nSTATUS=\(names) names\(refused)")
+            try? Supervisor.notify("READY=1\nSTATUS=\(counted(names, "name"))\(refused)")
         }
         // Includes and links may be others now.
         followFiles()
@@ -223,7 +223,7 @@ extension Log {
         switch format {
         case .text: writeLine("\(finding)")
         case .logfmt, .json:
-            let place = "\(finding.file):\(finding.line):\(finding.column)"
+            let place = finding.place
             write(
                 finding.severity == .error ? .error : .warning,
                 "\(place): \(finding.severity.rawValue): \(finding.sentence)",

@@ -98,7 +98,8 @@ public final class Verifier: Sendable {
         for target in list.targets where target.scheme != .http {
             if policy.requirements(for: target.name).anchors.isEmpty {
                 throw ConfigurationError(
-                    "\(target.source.file):\(target.source.line): error: no anchors are configured for \(target.name)"
+                    "\(target.source.file):\(target.source.line): error: no anchors are configured for \(target.name); "
+                        + "name some with --anchors, or as verify.anchors"
                 )
             }
         }

@@ -3,7 +3,9 @@ import Synchronization
 
 /// What upstreams answered, shared by all workers: shards with a lock each, within a byte budget.
 public final class Cache: Sendable {
-    private let shards: [Shard]
+    /// In place, so that no reference is counted; a small cache has fewer, the rest are empty.
+    private let shards: InlineArray<16, Mutex<CacheShard>>
+    private let shardCount: Int
     let seed: UInt64
     /// Which lengths of networks there may be answers for, from 1, of IPv4 and of IPv6: most answers
     /// have one of very few.
@@ -12,11 +14,6 @@ public final class Cache: Sendable {
     private struct Scopes {
         var ipv4: UInt128 = 0
         var ipv6: UInt128 = 0
-    }
-
-    private final class Shard: Sendable {
-        let state: Mutex<CacheShard>
-        init(bytes: Int) { state = Mutex(CacheShard(bytes: bytes)) }
     }
 
     /// The largest entry that is kept: a message of 65 535 octets and its header.
@@ -30,7 +27,8 @@ public final class Cache: Sendable {
         var count = 16
         while count > 1 && bytes / count < 4 * Cache.largestEntry { count /= 2 }
         let size = max(bytes / count, 4 * Cache.largestEntry)
-        shards = (0..<count).map { _ in Shard(bytes: size) }
+        shardCount = count
+        shards = InlineArray { [count] in Mutex(CacheShard(bytes: $0 < count ? size : 0)) }
     }
 
     /// Copies the entry for a question to the start of `copy`. `isHit`: it is a client that asks, and
@@ -43,7 +41,7 @@ public final class Cache: Sendable {
         copy: inout OctetStore
     ) -> CacheShard.Found {
         let hash = key.hash(name, seed: seed)
-        return shard(hash).state.withLock {
+        return shards[shard(hash)].withLock {
             $0.find(key, name: name, hash: hash, isHit: isHit, at: now, copy: &copy)
         }
     }
@@ -69,7 +67,7 @@ public final class Cache: Sendable {
         staleSeconds: UInt32,
         at now: Instant
     ) {
-        shard(hash).state.withLock {
+        shards[shard(hash)].withLock {
             $0.insert(
                 entry,
                 key: key,
@@ -82,7 +80,7 @@ public final class Cache: Sendable {
     }
 
     /// How many answers are kept.
-    public var count: Int { shards.reduce(0) { $0 + $1.state.withLock { $0.count } } }
+    public var count: Int { (0..<shardCount).reduce(0) { $0 + shards[$1].withLock { $0.count } } }
 
     /// Forgets all answers, and gives how many there were.
     @discardableResult
@@ -97,11 +95,11 @@ public final class Cache: Sendable {
     }
 
     private func remove(where matches: (Span<UInt8>) -> Bool) -> Int {
-        shards.reduce(0) { $0 + $1.state.withLock { $0.remove(where: matches) } }
+        (0..<shardCount).reduce(0) { $0 + shards[$1].withLock { $0.remove(where: matches) } }
     }
 
-    private func shard(_ hash: UInt64) -> Shard {
-        shards[Int(truncatingIfNeeded: hash >> 24) & (shards.count - 1)]
+    private func shard(_ hash: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash >> 24) & (shardCount - 1)
     }
 }
 

@@ -174,8 +174,11 @@ extension Forwarder {
             cause: isSilent ? .silence : .ordinary,
             at: now
         )
-        // Each upstream gets its own patience once; after that the waits double.
-        let rounds = max(0, count + 1 - groups[group].members.count)
+        // Each upstream gets its own patience once; after that the waits double, and after the last
+        // of several twice of it: both may just take longer than they did, and asked again at once
+        // neither would be sooner.
+        let members = groups[group].members.count
+        let rounds = max(count + 1 - members, members > 1 && count + 1 == members ? 1 : 0)
         let patience = health[upstream].patience << UInt64(min(rounds, 5))
         schedule(
             exchange,

@@ -4,6 +4,68 @@ import DNS
 import Zones
 
 extension Resolver {
+    /// What the layers leave to later stages when none of them has an answer.
+    struct Passage {
+        /// Policy zones from this layer on have let the client pass.
+        var policyEnd: Int
+        /// Triggers on addresses in the answer count before this layer.
+        var triggerEnd: Int
+        /// Nobody has said that the name is to be forwarded: it may be a special one.
+        var isUnclaimed = true
+
+        init(policyEnd: Int) {
+            self.policyEnd = policyEnd
+            triggerEnd = policyEnd
+        }
+    }
+
+    /// Asks the layers that the client sees, in their order, about the name at hand; the first that
+    /// owns it decides.
+    mutating func answerFromLayers(
+        _ waiter: Waiter,
+        _ owner: Int,
+        _ passage: inout Passage,
+        _ response: inout Response,
+        _ writer: inout MessageWriter
+    ) -> Step {
+        let query = waiter.query
+        // An alias's target is looked up for its name alone: else a client's entry that is an alias
+        // would lead to itself.
+        let client = owner == Header.size ? waiter.client.address : nil
+        passage.isUnclaimed = true
+        passage.triggerEnd = passage.policyEnd
+        for number in sight.lower..<sight.upper {
+            let layer = layers[number]
+            if number >= passage.policyEnd, layer.index.kind == .rpz { continue }
+            let lookup = layer.index.lookup(target, type: query.type, client: client)
+            switch lookup.kind {
+            case .notOwned:
+                continue
+            case .drop:
+                return .drop
+            case .tcpOnly where !query.isStream:
+                response.isAuthoritative = true
+                response.isTruncated = true
+                return .done
+            case .forward, .tcpOnly:
+                passage.isUnclaimed = false
+                passage.triggerEnd = min(passage.triggerEnd, number)
+                if let client, layer.index.hasTrigger(for: client) {
+                    passage.policyEnd = number
+                }
+                return .pass
+            case .referral
+            where query.flags.wantsRecursion && sight.forwards && !policy.upstreams.isEmpty:
+                passage.isUnclaimed = false
+                return .pass
+            default:
+                if layer.index.kind == .rpz { response.policyLayer = number }
+                return answerLocally(layer.index, lookup, query, owner, &response, &writer)
+            }
+        }
+        return .pass
+    }
+
     mutating func answerLocally(
         _ index: borrowing ZoneIndex,
         _ lookup: Lookup,

@@ -245,57 +245,10 @@ public struct Resolver: ~Copyable {
     ) -> Decision {
         let query = waiter.query
         var owner = Header.size
-        let forwards = sight.forwards && !policy.upstreams.isEmpty
-        // Policy zones from this layer on have let the client pass.
-        var policyEnd = sight.upper
+        var passage = Passage(policyEnd: sight.upper)
         for _ in 0...Resolver.mostAliases {
-            var isSpecial = true
-            var step = Step.pass
-            var triggerEnd = policyEnd
-            search: for index in sight.lower..<sight.upper {
-                if index >= policyEnd, layers[index].index.kind == .rpz { continue }
-                let lookup = layers[index].index.lookup(
-                    target,
-                    type: query.type,
-                    // An alias's target is looked up for its name alone: else a client's entry
-                    // that is an alias would lead to itself.
-                    client: owner == Header.size ? waiter.client.address : nil
-                )
-                switch lookup.kind {
-                case .notOwned:
-                    continue search
-                case .drop:
-                    return .drop
-                case .tcpOnly where !query.isStream:
-                    response.isAuthoritative = true
-                    response.isTruncated = true
-                    return .respond
-                case .forward, .tcpOnly:
-                    isSpecial = false
-                    triggerEnd = min(triggerEnd, index)
-                    if owner == Header.size,
-                        layers[index].index.hasTrigger(for: waiter.client.address)
-                    {
-                        policyEnd = index
-                    }
-                    break search
-                case .referral where query.flags.wantsRecursion && forwards:
-                    isSpecial = false
-                    break search
-                default:
-                    if layers[index].index.kind == .rpz { response.policyLayer = index }
-                    step = answerLocally(
-                        layers[index].index,
-                        lookup,
-                        query,
-                        owner,
-                        &response,
-                        &writer
-                    )
-                    break search
-                }
-            }
-            if case .pass = step, isSpecial {
+            var step = answerFromLayers(waiter, owner, &passage, &response, &writer)
+            if case .pass = step, passage.isUnclaimed {
                 step = answerSpecial(query, owner, &response, &writer)
                 if owner == Header.size, case .done = step {
                     counts.special &+= 1
@@ -316,7 +269,7 @@ public struct Resolver: ~Copyable {
                     waiter,
                     asked,
                     owner,
-                    triggersBelow: triggerEnd,
+                    triggersBelow: passage.triggerEnd,
                     at: now,
                     response: &response,
                     writer: &writer

@@ -1,4 +1,4 @@
-// Which entry of a layer of zones decides about a name: DESIGN.md's lookup, whole.
+// Which entry of a layer of zones decides about a name: all of it.
 
 public import DNS
 

@@ -75,13 +75,29 @@ extension RecordCollection {
     ) {
         guard let first = group.first else { return }
         let above = owner(of: entries[first]).parent
-        if groups.group(of: above, in: self) == nil, !above.isRoot {
+        if !above.isRoot, !isOwned(above, groups) {
             found.append((first, .wildcardAlone(above)))
         }
         for index in group where RecordCollection.serviceTypes.contains(entries[index].type) {
             found.append((index, .serviceAtWildcard(entries[index].type)))
             break
         }
+    }
+
+    /// Whether a name has records here, or a wildcard here matches it.
+    private func isOwned(_ name: Name, _ groups: OwnerGroups) -> Bool {
+        if groups.group(of: name, in: self) != nil { return true }
+        guard let star = try? Name(scanning: "*") else { return false }
+        var ancestor = name
+        // A label that begins with an underscore is matched by no wildcard.
+        while !ancestor.isRoot, ancestor.octets[1] != UInt8(ascii: "_") {
+            ancestor = ancestor.parent
+            if let wildcard = star.appending(ancestor), groups.group(of: wildcard, in: self) != nil
+            {
+                return true
+            }
+        }
+        return false
     }
 
     /// Types that are asked for at names with an underscore: SRV, TLSA.

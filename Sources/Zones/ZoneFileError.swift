@@ -145,12 +145,15 @@ public struct ZoneFileError: Error, Equatable, Sendable {
 }
 
 extension ZoneFileError: CustomStringConvertible {
+    /// `file:line:column`, without what is not known: a file that cannot be read has no lines.
+    public var place: String {
+        guard line > 0 else { return file }
+        return column > 0 ? "\(file):\(line):\(column)" : "\(file):\(line)"
+    }
+
     /// `file:line:column: error: …`, then the line of text and a caret under the column.
     public var description: String {
-        var text = file
-        if line > 0 { text += ":\(line)" }
-        if column > 0 { text += ":\(column)" }
-        text += ": \(severity.rawValue): \(sentence)"
+        let text = "\(place): \(severity.rawValue): \(sentence)"
         guard column > 0 else { return text }
         let indent = source.unicodeScalars.prefix(caret).map { $0 == "\t" ? "\t" : " " }
         return text + "\n\(source)\n\(indent.joined())^"

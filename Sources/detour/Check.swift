@@ -1,4 +1,5 @@
 import Configuration
+import Control
 import DNS
 import PolicyLoading
 import Resolver
@@ -45,9 +46,9 @@ enum Check {
         var summary: String {
             let warnings = findings.count { $0.severity == "warning" }
             let errors = findings.count - warnings
-            let names = nameCount == 1 ? "1 name" : "\(nameCount) names"
-            return "\(names), \(errors == 1 ? "1 error" : "\(errors) errors"), "
-                + (warnings == 1 ? "1 warning" : "\(warnings) warnings")
+            return [
+                counted(nameCount, "name"), counted(errors, "error"), counted(warnings, "warning"),
+            ].joined(separator: ", ")
         }
 
         var json: JSONText {

@@ -1,3 +1,4 @@
+import Configuration
 import Control
 import Platform
 
@@ -34,7 +35,9 @@ enum Command {
             return 0
         }
         guard let command = all.first(where: { $0.name == name }) else {
-            Output.error("detour: there is no command \(name)\n" + usage)
+            let nearest = Spelling.nearest(to: name, among: all.map(\.name))
+            let hint = nearest.map { "; did you mean \($0)?" } ?? ""
+            Output.error("detour: there is no command \(name)\(hint)\n" + usage)
             return ExitStatus.usage
         }
         return command.run(Array(arguments.dropFirst()))

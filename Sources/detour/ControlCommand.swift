@@ -11,6 +11,8 @@ struct ControlCommand {
     var flags: Set<String> = []
     /// How many words there may be that are no options.
     var words: ClosedRange<Int> = 0...0
+    /// What these words are, as the usage names them.
+    var operands = ""
 
     /// A command line that was understood.
     struct Line {
@@ -110,9 +112,9 @@ struct ControlCommand {
         }
         if line.flags.contains("--help") { return line }
         guard words.contains(line.words.count) else {
-            let word =
-                line.words.count < words.lowerBound ? "something is missing" : "too many words"
-            throw Mistake(text: word)
+            let given = line.words.map { "'\($0)'" }.joined(separator: " ")
+            let wanted = operands.isEmpty ? "takes no words" : "takes \(operands)"
+            throw Mistake(text: "it \(wanted), but \(given.isEmpty ? "nothing" : given) is given")
         }
         return line
     }

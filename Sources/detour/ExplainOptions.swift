@@ -48,18 +48,9 @@ struct ExplainOptions {
         if operands.count == 2 { type = try ExplainOptions.type(operands[1]) }
     }
 
-    /// A name; what people have at hand instead gets the name that they may mean.
     private static func name(_ text: String) throws(OptionWords.Mistake) -> Name {
-        if let scheme = text.firstRange(of: "://") {
-            let host = text[scheme.upperBound...].prefix { !"/:?#".contains($0) }
-            throw OptionWords.Mistake(
-                sentence: "\(text) is a URL; did you mean its host, \(host)?"
-            )
-        }
-        if let address = IPAddress(scanning: text) {
-            throw OptionWords.Mistake(
-                sentence: "\(text) is an address; did you mean \(address.reverseName) PTR?"
-            )
+        if let mistake = NameOperand.mistake(in: text) {
+            throw OptionWords.Mistake(sentence: mistake)
         }
         guard let name = try? Name(scanning: text) else {
             throw OptionWords.Mistake(sentence: "\(text) is not a name")

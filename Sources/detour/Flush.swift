@@ -14,7 +14,8 @@ enum Flush {
 
             """,
         flags: ["--tree"],
-        words: 0...1
+        words: 0...1,
+        operands: "[NAME]"
     )
 
     static func run(_ arguments: [String]) -> Int32 {
@@ -29,7 +30,7 @@ enum Flush {
             if line.isJSON {
                 Output.print(json: result)
             } else {
-                Output.print("\(result.answers) answers forgotten")
+                Output.print("\(counted(result.answers, "answer")) forgotten")
             }
             return 0
         }

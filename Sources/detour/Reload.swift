@@ -28,13 +28,15 @@ enum Reload {
 
     private static func text(_ result: ReloadResult) -> String {
         guard result.outcome == .loaded else {
-            return "nothing has changed: \(result.names) names, generation \(result.generation)"
+            return "nothing has changed: \(counted(result.names, "name")), generation "
+                + "\(result.generation)"
         }
         var changes = ""
         if let added = result.added, let removed = result.removed, let changed = result.changed {
             changes = " (\(added) added, \(removed) removed, \(changed) changed)"
         }
-        return "\(result.names) names\(changes) in \(result.milliseconds) ms, generation "
+        return
+            "\(counted(result.names, "name"))\(changes) in \(result.milliseconds) ms, generation "
             + "\(result.generation)"
     }
 }

@@ -18,7 +18,7 @@ enum SetOverride {
               detour set ads.example.com CNAME .                         it does not exist
 
             NAME may begin with "*." and is complete without a dot at its end. Several addresses are
-            several records; for other types, a comma stands between records.
+            several records; for other types, a comma with blanks around it stands between records.
 
               --ttl N          the records' TTL in seconds; default: the configuration's
               --for DURATION   end it by itself, after 30s, 45m, 12h, 1h30m, 1d
@@ -27,7 +27,8 @@ enum SetOverride {
 
             """,
         valued: ["--ttl", "--for", "--view", "--note"],
-        words: 3...512
+        words: 3...512,
+        operands: "NAME TYPE DATA..."
     )
 
     static func run(_ arguments: [String]) -> Int32 {
@@ -52,6 +53,9 @@ enum SetOverride {
     ) throws(ControlError) -> Request {
         var request = Request(.set)
         request.name = line.words[0]
+        if let mistake = NameOperand.mistake(in: line.words[0]) {
+            throw ControlError(.malformed, mistake)
+        }
         request.type = line.words[1]
         request.records = records(Array(line.words[2...]), type: line.words[1])
         if let text = line.values["--ttl"] {

@@ -23,8 +23,9 @@ enum Status {
     static func text(_ status: StatusResult) -> String {
         var lines = [
             "detourd \(status.version), process \(status.process), for \(Int(status.uptime)) s",
-            "serving      \(status.addresses.joined(separator: " ")), \(status.workers) workers",
-            "names        \(status.names) in \(status.zones.count) files, generation "
+            "serving      \(status.addresses.joined(separator: " ")), "
+                + counted(status.workers, "worker"),
+            "names        \(status.names) in \(counted(status.zones.count, "file")), generation "
                 + "\(status.generation)",
         ]
         for zone in status.zones {
@@ -41,7 +42,7 @@ enum Status {
                 + (answers.isEmpty
                     ? "" : ": " + answers.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
         )
-        lines.append("cached       \(status.cached) answers")
+        lines.append("cached       \(counted(status.cached, "answer"))")
         for upstream in status.upstreams {
             let rtt = upstream.rtt.map { ", \(Int($0 * 1000 + 0.5)) ms" } ?? ""
             lines.append(

@@ -14,7 +14,8 @@ enum UnsetOverride {
 
             """,
         valued: ["--view"],
-        words: 1...2
+        words: 1...2,
+        operands: "NAME [TYPE]"
     )
 
     static func run(_ arguments: [String]) -> Int32 {
@@ -28,7 +29,7 @@ enum UnsetOverride {
                 Output.print(json: result)
                 return 0
             }
-            for override in result.overrides { Output.print(List.text(override)) }
+            for override in result.overrides { Output.print("taken away: " + List.text(override)) }
             return 0
         }
     }

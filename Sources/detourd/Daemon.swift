@@ -60,7 +60,7 @@ enum Daemon {
                 return Status.configuration
             }
         }
-        StandardStream.output.write("\(loaded.nameCount) names, no errors\n")
+        StandardStream.output.write("\(counted(loaded.nameCount, "name")), no errors\n")
         return Status.stopped
     }
 
@@ -147,7 +147,7 @@ enum Daemon {
             if metrics.isOpen {
                 let address = try metrics.boundAddress()
                 try plane.serveMetrics(on: metrics)
-                log.write(.info, "metrics on port \(address.port) of \(address)")
+                log.write(.info, "metrics on http://\(address)/metrics")
             }
             announce(server, loaded, upstreams, log)
             try plane.run(signals)
@@ -240,14 +240,14 @@ enum Daemon {
             ? "nothing forwarded"
             : "forwarding to " + upstreams.map { "\($0)" }.joined(separator: " ")
         let ready =
-            "ready on \(addresses): \(loaded.nameCount) names, "
-            + "\(server.workers) \(server.workers == 1 ? "worker" : "workers"), \(forwards)"
+            "ready on \(addresses): \(counted(loaded.nameCount, "name")), "
+            + "\(counted(server.workers, "worker")), \(forwards)"
         // The one line that scripts wait for has one form, whatever the format of the others.
         if log.format == .json {
             log.write(.info, ready)
         } else {
             StandardStream.error.write("detourd: \(ready)\n")
         }
-        try? Supervisor.notify("READY=1\nSTATUS=\(loaded.nameCount) names")
+        try? Supervisor.notify("READY=1\nSTATUS=\(counted(loaded.nameCount, "name"))")
     }
 }

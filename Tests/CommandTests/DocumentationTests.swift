@@ -32,7 +32,7 @@ import Testing
     @Test("name the commands that there are, and no others")
     func commandNames() throws {
         let commands = Set(Self.commands)
-        let help = try run(["detour", "--help"]).output.split(separator: "\n")
+        let help = try Outcome.of("detour", ["--help"]).output.split(separator: "\n")
         let listed = help.dropFirst(2).filter { $0.hasPrefix("  ") }.compactMap {
             $0.split(separator: " ").first
         }
@@ -56,8 +56,8 @@ import Testing
 
     @Test("every program tells its version, and the same one")
     func version() throws {
-        let daemon = try run(["detourd", "--version"]).output
-        let command = try run(["detour", "--version"]).output
+        let daemon = try Outcome.of("detourd", ["--version"]).output
+        let command = try Outcome.of("detour", ["--version"]).output
         #expect(daemon.hasPrefix("detourd ") && command.hasPrefix("detour "))
         #expect(daemon.split(separator: " ").last == command.split(separator: " ").last)
     }
@@ -76,7 +76,7 @@ import Testing
         #expect(candidates.count > 40)
         return try candidates.filter { option in
             // Help comes last and ends the command line; an option that is not there comes first.
-            let outcome = try run(place + [option, "x", "--help"])
+            let outcome = try Outcome.of(place[0], place.dropFirst() + [option, "x", "--help"])
             let refusal = outcome.errors.split(separator: "\n").first ?? ""
             return ![
                 "no option \(option)", "unknown option \(option)", "\(option) is not supported",
@@ -86,7 +86,7 @@ import Testing
     }
 
     private func optionsInHelp(_ place: [String]) throws -> Set<String> {
-        let outcome = try run(place + ["--help"])
+        let outcome = try Outcome.of(place[0], place.dropFirst() + ["--help"])
         #expect(outcome.status == 0 && outcome.errors.isEmpty)
         // Where an option is described, rather than mentioned.
         var found: Set<String> = []
@@ -137,7 +137,7 @@ import Testing
             . \(file); COMP_WORDS=(\(place.joined(separator: " ")) --); COMP_CWORD=\(place.count)
             _\(place[0]); printf '%s\\n' "${COMPREPLY[@]}"
             """
-        let outcome = try run(["/bin/bash", "-c", script])
+        let outcome = try Outcome.of("/bin/bash", ["-c", script])
         #expect(outcome.errors.isEmpty)
         return Set(outcome.output.split(separator: "\n").map(String.init))
     }
@@ -209,29 +209,6 @@ import Testing
         return Set(
             words.filter { $0.hasPrefix("--") && $0.count > 2 && $0.dropFirst(2).first != "-" }
                 .map(String.init)
-        )
-    }
-
-    private func run(_ words: [String]) throws -> (status: Int32, output: String, errors: String) {
-        let process = Process()
-        process.executableURL =
-            words[0].hasPrefix("/")
-            ? URL(filePath: words[0]) : Bundle.main.bundleURL.appending(path: words[0])
-        process.arguments = Array(words.dropFirst())
-        let scratch = FileManager.default.temporaryDirectory
-            .appending(path: "detour-documentation-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: scratch) }
-        let (output, errors) = (scratch.appending(path: "1"), scratch.appending(path: "2"))
-        for file in [output, errors] { try Data().write(to: file) }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        try process.run()
-        process.waitUntilExit()
-        return (
-            process.terminationStatus, try String(contentsOf: output, encoding: .utf8),
-            try String(contentsOf: errors, encoding: .utf8)
         )
     }
 }

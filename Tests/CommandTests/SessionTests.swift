@@ -33,25 +33,11 @@ import Testing
     @Test("sessions are there") func presence() { #expect(Self.sessions.count >= 3) }
 
     private static func play(_ words: String) throws -> String {
-        let process = Process()
-        process.executableURL = Bundle.main.bundleURL.appending(path: "detour")
-        process.arguments = words.split(separator: " ").map(String.init)
-        process.currentDirectoryURL = folder
-        let scratch = FileManager.default.temporaryDirectory
-            .appending(path: "detour-session-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: scratch) }
-        let (output, errors) = (scratch.appending(path: "1"), scratch.appending(path: "2"))
-        for file in [output, errors] { try Data().write(to: file) }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        try process.run()
-        process.waitUntilExit()
-        var text = "$ detour \(words)\n" + (try String(contentsOf: output, encoding: .utf8))
-        let complaints = try String(contentsOf: errors, encoding: .utf8)
-        for line in complaints.split(separator: "\n") { text += "! \(line)\n" }
-        let status = process.terminationStatus
+        let arguments = words.split(separator: " ").map(String.init)
+        let outcome = try Outcome.of("detour", arguments, in: folder)
+        var text = "$ detour \(words)\n" + outcome.output
+        for line in outcome.errors.split(separator: "\n") { text += "! \(line)\n" }
+        let status = outcome.status
         return status == 0 ? text : text + "=> \(status)\n"
     }
 }

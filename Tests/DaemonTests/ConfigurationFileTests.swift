@@ -59,7 +59,7 @@ extension TheDaemon {
             let outcome = try await Program.run(Daemon.path, options + ["--check"])
             #expect(outcome.status == 0)
             #expect(outcome.errors.contains("a.test. is owned by base.zone:1"))
-            #expect(outcome.output == "1 names, no errors\n")
+            #expect(outcome.output == "1 name, no errors\n")
         }
     }
 }

@@ -35,6 +35,15 @@ extension TheDaemon {
                 let again = try await control.detour("unset", "api.example.test")
                 #expect(again.status == 1 && again.errors.contains("nothing is set at"))
 
+                for (slip, name) in [
+                    ("https://api.example.test/", "api.example.test"),
+                    ("api.example.test:443", "api.example.test"),
+                    ("192.0.2.1", "1.2.0.192.in-addr.arpa PTR"),
+                ] {
+                    let refused = try await control.detour("set", slip, "A", "192.0.2.9")
+                    #expect(refused.status == 64 && refused.errors.contains("\(name)?"), "\(slip)")
+                }
+
                 let short = try await control.detour(
                     "set",
                     "short.test",

@@ -57,8 +57,20 @@ extension TheDaemon {
                         ["-s", "-o", "/dev/null", "-w", "%{http_code}", url + "/nothing"]
                     )
                     #expect(missing.output == "404")
-                    guard (try? Program.find("promtool")) != nil else { return }
                     let file = try Scratch.shared.file("metrics", scrape.output)
+                    let script = """
+                        from prometheus_client.parser import text_string_to_metric_families as families
+                        print(sum(len(family.samples) for family in families(open('\(file)').read())))
+                        """
+                    let program = try Scratch.shared.file("count.py", script)
+                    let read = try await Program.run("sh", ["-c", "python3 \(program)"])
+                    let samples = lines.filter { !$0.hasPrefix("#") }.count
+                    if read.errors.contains("No module named") {
+                        print("skipped: prometheus_client is not installed")
+                    } else {
+                        #expect(read.output == "\(samples)\n", "\(read.errors)")
+                    }
+                    guard (try? Program.find("promtool")) != nil else { return }
                     let judged = try await Program.run(
                         "sh",
                         ["-c", "promtool check metrics <\(file)"]

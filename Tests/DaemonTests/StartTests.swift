@@ -38,7 +38,7 @@ extension TheDaemon {
             let outcome = try await start(options)
             #expect(outcome.status == 78)
             let sentence = sentence(outcome)
-            #expect(sentence.contains(missing) && sentence.contains("cannot be read"))
+            #expect(sentence.contains("\(missing): error: ") && sentence.contains("cannot be read"))
         }
 
         @Test("a port in use is said with who has it and what to do; status 69")

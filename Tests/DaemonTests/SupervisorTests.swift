@@ -96,7 +96,7 @@ extension TheDaemon {
                 ],
                 ["--zone", try file(), "--workers", "2"] + Daemon.alone
             )
-            #expect(await says(program, "ready on 127.0.0.1:53: 1 names"), "\(program.complaints)")
+            #expect(await says(program, "ready on 127.0.0.1:53: 1 name"), "\(program.complaints)")
             for transport in ["+notcp", "+tcp"] {
                 for _ in 0..<10 {
                     let reply = try await Network.dig(in: program, "api.example.test \(transport)")
@@ -177,10 +177,10 @@ extension TheDaemon {
             listener.signal(SIGKILL)
             #expect(told.count == 4, "\(told)")
             try #require(told.count == 4)
-            #expect(told[0] == "'READY=1\\nSTATUS=1 names'")
+            #expect(told[0] == "'READY=1\\nSTATUS=1 name'")
             let time = told[1].replacing("'RELOADING=1\\nMONOTONIC_USEC=", with: "").dropLast()
             #expect(UInt64(time) != nil, "\(told[1])")
-            #expect(told[2] == "'READY=1\\nSTATUS=1 names'" && told[3] == "'STOPPING=1'")
+            #expect(told[2] == "'READY=1\\nSTATUS=1 name'" && told[3] == "'STOPPING=1'")
         }
 
         @Test("the watchdog is told only while every worker answers")

@@ -56,7 +56,7 @@ extension TheDaemon {
                 #expect(asked.status == 1)
                 #expect(asked.errors.contains("\(file):2:11: error: "), "\(asked.errors)")
                 try Scratch.shared.write("a.test. A 192.0.2.3\n", to: file)
-                #expect(await daemon.says("reloaded: 1 names"))
+                #expect(await daemon.says("reloaded: 1 name"))
                 #expect(try await daemon.dig("a.test").data("A") == ["192.0.2.3"])
 
                 // A new file with what was there before changes nothing.

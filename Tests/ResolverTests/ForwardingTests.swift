@@ -53,6 +53,24 @@ struct ForwardingTests {
         #expect(second.upstream != first.upstream)
     }
 
+    @Test("is asked of each once where both have become slower than they were")
+    func bothSlower() throws {
+        let player = Player(upstreams: 2)
+        for number in 0..<20 {
+            player.ask("n\(number).example")
+            player.pass(milliseconds: 10)
+            for sent in player.sent() {
+                player.answer(sent, "n\(number).example 300 A 203.0.113.1")
+            }
+        }
+        _ = player.replies()
+        player.ask("slow.example")
+        player.pass(milliseconds: 60)
+        #expect(player.sent().map(\.upstream).sorted() == [0, 1])
+        player.pass(milliseconds: 30)
+        #expect(!player.sent().isEmpty, "and then again")
+    }
+
     @Test("is asked four times at most while upstreams answer other questions")
     func noStorm() throws {
         let player = Player(upstreams: 2)
