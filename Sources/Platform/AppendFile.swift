@@ -121,7 +121,9 @@ public struct FileLock: ~Copyable, Sendable {
     /// Locks the file at a path, which is made; throws `wouldBlock` where another process has it.
     public init(at path: String) throws(Errno) {
         // Safe: NUL-terminated for the call.
-        let file = FileDescriptor(adopting: try check(unsafe clinux_create(path, O_RDWR | O_NOFOLLOW, 0o640)))
+        let file = FileDescriptor(
+            adopting: try check(unsafe clinux_create(path, O_RDWR | O_NOFOLLOW, 0o640))
+        )
         try check(flock(file.rawValue, LOCK_EX | LOCK_NB))
         descriptor = file
     }
