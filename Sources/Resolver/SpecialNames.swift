@@ -20,26 +20,29 @@ enum SpecialName {
             self = .none
             return
         }
-        switch name.octets[name.start(ofLabel: last)] {
-        case 3 where name.hasLabel("net", at: last):
+        // Nearly all others are told from these by their last label's length and first letter.
+        switch (name.octets[name.start(ofLabel: last)], name.firstOctet(ofLabel: last)) {
+        case (3, UInt8(ascii: "n")) where name.hasLabel("net", at: last):
             self =
                 policy.settings.blocksBypass && name.labelCount == 2
                     && name.hasLabel("use-application-dns", at: 0) ? .nxDomain : .none
-        case 3 where name.hasLabel("com", at: last):
+        case (3, UInt8(ascii: "c")) where name.hasLabel("com", at: last):
             self =
                 policy.settings.blocksBypass && name.labelCount == 3
                     && name.hasLabel("icloud", at: 1)
                     && (name.hasLabel("mask", at: 0) || name.hasLabel("mask-h2", at: 0))
                 ? .nxDomain : .none
-        case 4 where name.hasLabel("arpa", at: last):
+        case (4, UInt8(ascii: "a")) where name.hasLabel("arpa", at: last):
             self = SpecialName.arpa(name, type)
-        case 4 where name.hasLabel("test", at: last):
+        case (4, UInt8(ascii: "t")) where name.hasLabel("test", at: last):
             self = policy.settings.forwardsTestNames ? .none : .nxDomain
-        case 5 where name.hasLabel("local", at: last) || name.hasLabel("onion", at: last):
+        case (5, UInt8(ascii: "l")) where name.hasLabel("local", at: last):
             self = .nxDomain
-        case 7 where name.hasLabel("invalid", at: last):
+        case (5, UInt8(ascii: "o")) where name.hasLabel("onion", at: last):
             self = .nxDomain
-        case 9 where name.hasLabel("localhost", at: last):
+        case (7, UInt8(ascii: "i")) where name.hasLabel("invalid", at: last):
+            self = .nxDomain
+        case (9, UInt8(ascii: "l")) where name.hasLabel("localhost", at: last):
             self = .loopback
         default:
             self = .none
