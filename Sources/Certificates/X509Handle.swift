@@ -1,10 +1,9 @@
 internal import COpenSSL
 
 /// Owns one parsed certificate of OpenSSL.
-///
-/// After `init` nothing changes it but OpenSSL's own caches, which OpenSSL guards with a lock;
-/// so threads may share it.
 @safe
+// Unchecked, for the pointer is not Sendable: after `init` nothing changes what it points to but
+// OpenSSL's own caches, which OpenSSL guards with a lock, and only the last owner frees it.
 final class X509Handle: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -40,8 +39,10 @@ final class X509Handle: @unchecked Sendable {
     }
 }
 
-/// Owns one parsed CRL of OpenSSL; shared under the same rule as `X509Handle`.
+/// Owns one parsed CRL of OpenSSL.
 @safe
+// Unchecked for the reason that `X509Handle` is: nothing but OpenSSL's guarded caches changes after
+// `init`, and only the last owner frees it.
 final class CRLHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 

@@ -3,9 +3,11 @@
 /// All access goes through spans, which check bounds. Together with Octets.swift this is all that
 /// is unsafe in this module.
 @safe
+// Unchecked, for the pointer is not Sendable: this value is the memory's only owner, and who mutates
+// it has it exclusively; others share it only while nobody does.
 public struct OctetStore: ~Copyable, @unchecked Sendable {
     // Safe: allocated by init for `count` octets, freed by deinit alone, and octets have no invalid
-    // value; shared between threads only while nobody mutates it, which exclusivity proves.
+    // value.
     @usableFromInline
     let memory: UnsafeMutableRawPointer
     /// How many octets there are.

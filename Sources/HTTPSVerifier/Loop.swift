@@ -2,6 +2,8 @@ internal import CCurl
 
 /// libcurl's multi handle. All but `wake` belongs to the thread of the run.
 @safe
+// Unchecked, for others hold it too: all that they call is `wake`, which reads the handle, set once, and
+// curl_multi_wakeup is the one function that libcurl lets any thread call; the rest stays on one thread.
 final class Loop: @unchecked Sendable {
     private let multi: OpaquePointer
     /// Safe: keys are compared, never followed; each belongs to the exchange that it leads to.

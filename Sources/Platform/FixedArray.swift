@@ -46,5 +46,6 @@ public struct FixedArray<Element: ~Copyable>: ~Copyable {
     }
 }
 
-// The table is the only owner of its memory, so it can go to another thread when its elements can.
+// Unchecked, for the pointer is not Sendable: the table is the only owner of its memory and cannot be
+// copied, so it can go to another thread when its elements can.
 extension FixedArray: @unchecked Sendable where Element: Sendable & ~Copyable {}

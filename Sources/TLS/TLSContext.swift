@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// Whom TLS sessions trust: the system's certificate store, or anchors of one's own.
 @safe
+// Unchecked, for the pointer is not Sendable: OpenSSL's contexts are reference-counted and may be
+// shared between threads once they are set up, and this one is set up by `init` alone.
 public final class TLSContext: @unchecked Sendable {
-    // Safe: OpenSSL's contexts are reference-counted and may be shared between threads once they
-    // are set up, and this one is set up by init alone.
     let pointer: OpaquePointer
 
     /// A context for clients that trusts the certificates of a PEM file, given as its octets, or
@@ -26,8 +26,9 @@ public final class TLSContext: @unchecked Sendable {
 
 /// A session that may be resumed: the next handshake with the same peer is cheaper (RFC 8446, 2.2).
 @safe
+// Unchecked, for the pointer is not Sendable: the value cannot be copied and holds a reference of its
+// own, which OpenSSL counts atomically, so it may go to another thread.
 public struct TLSTicket: ~Copyable, @unchecked Sendable {
-    // Safe: owned by this value alone, and used by one thread at a time.
     let pointer: OpaquePointer
 
     init(adopting pointer: OpaquePointer) { unsafe self.pointer = pointer }

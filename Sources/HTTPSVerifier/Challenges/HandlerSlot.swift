@@ -5,6 +5,8 @@ internal import CCurl
 /// A call and a swap exclude each other: a call under way ends before the swap returns, and none to
 /// the old handler starts after it. The lock is recursive, so that a handler may swap itself.
 @safe
+// Unchecked, for `handler` can be changed: each access to it holds `lock`, which itself never changes.
+// A Mutex would not do, since it is not recursive.
 final class HandlerSlot: @unchecked Sendable {
     private var handler: ChallengeHandler?
     private let lock: OpaquePointer?

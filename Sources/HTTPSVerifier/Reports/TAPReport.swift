@@ -9,7 +9,7 @@ enum TAPReport {
         for verification in report.verifications {
             number += 1
             let isGood = verification.verdict.isGood
-            // A TODO point may fail without failing the run.
+            // TAP's own word for a point that may fail without failing the run; nothing is open here.
             let waiver = !isGood && verification.isWaived ? " # TODO waived" : ""
             let name = escaped(verification.name)
             lines.append("\(isGood ? "ok" : "not ok") \(number) - \(name)\(waiver)")
