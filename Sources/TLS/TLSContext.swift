@@ -5,6 +5,7 @@ internal import COpenSSL
 // Unchecked, for the pointer is not Sendable: OpenSSL's contexts are reference-counted and may be
 // shared between threads once they are set up, and this one is set up by `init` alone.
 public final class TLSContext: @unchecked Sendable {
+    // Safe: made by `init`, alive until `deinit`, and never changed between.
     let pointer: OpaquePointer
 
     /// A context for clients that trusts the certificates of a PEM file, given as its octets, or
@@ -29,6 +30,7 @@ public final class TLSContext: @unchecked Sendable {
 // Unchecked, for the pointer is not Sendable: the value cannot be copied and holds a reference of its
 // own, which OpenSSL counts atomically, so it may go to another thread.
 public struct TLSTicket: ~Copyable, @unchecked Sendable {
+    // Safe: owned by this value alone, and used by one thread at a time.
     let pointer: OpaquePointer
 
     init(adopting pointer: OpaquePointer) { unsafe self.pointer = pointer }

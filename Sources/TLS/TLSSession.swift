@@ -7,6 +7,7 @@ public import Platform
 // Unchecked, for the pointer is not Sendable: the value cannot be copied and owns the session alone, so
 // only one thread has it at a time.
 public struct TLSSession: ~Copyable, @unchecked Sendable {
+    // Safe: owned by this value alone, and used by one thread at a time.
     private let pointer: OpaquePointer
     /// Whether application data can be sent: the peer is who it should be.
     public private(set) var isEstablished = false

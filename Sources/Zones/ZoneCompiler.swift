@@ -27,6 +27,32 @@ public struct ZoneFile: Sendable {
     }
 }
 
+extension ZoneFile {
+    /// Reads the file's text into a sink; `reader` gives the octets of an included file by its path.
+    public func scan<Sink: RecordSink & ~Copyable>(
+        _ text: Span<UInt8>,
+        reader: (_ path: String) throws(IncludeError) -> [UInt8],
+        into sink: inout Sink
+    ) -> ScanReport {
+        let settings = ScanSettings(
+            kind: source.kind,
+            origin: source.origin,
+            defaultTTL: source.ttl
+        )
+        if source.kind == .hosts {
+            return HostsFileScanner.scan(text, file: path, settings: settings, into: &sink)
+        }
+        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+        return MasterFileScanner.scan(
+            text,
+            file: path,
+            settings: settings,
+            including: { path throws(IncludeError) in try reader(folder + path) },
+            into: &sink
+        )
+    }
+}
+
 /// From files to layers.
 public enum ZoneCompiler {
     /// Files grouped as layers, in the order in which a query asks them.
@@ -86,29 +112,7 @@ public enum ZoneCompiler {
                 isUsable = false
                 continue
             }
-            let settings = ScanSettings(
-                kind: file.source.kind,
-                origin: file.source.origin,
-                defaultTTL: file.source.ttl
-            )
-            let report: ScanReport
-            if file.source.kind == .hosts {
-                report = HostsFileScanner.scan(
-                    text.span,
-                    file: file.path,
-                    settings: settings,
-                    into: &builder
-                )
-            } else {
-                let folder = file.path.lastIndex(of: "/").map { file.path[...$0] } ?? ""
-                report = MasterFileScanner.scan(
-                    text.span,
-                    file: file.path,
-                    settings: settings,
-                    including: { path throws(IncludeError) in try reader(folder + path) },
-                    into: &builder
-                )
-            }
+            let report = file.scan(text.span, reader: reader, into: &builder)
             builder.end(files: report.files)
             findings += report.findings
             let mayHaveErrors = file.source.kind == .rpz || file.source.kind == .hosts

@@ -13,33 +13,13 @@ struct ZoneLint {
     init(_ file: ZoneFile) {
         self.file = file
         var records = RecordCollection()
-        var report: ScanReport
-        let settings = ScanSettings(
-            kind: file.source.kind,
-            origin: file.source.origin,
-            defaultTTL: file.source.ttl
-        )
         // A file that cannot be read has been reported by the loader.
         let text = (try? PolicyLoader.octets(at: file.path)) ?? []
-        if file.source.kind == .hosts {
-            report = HostsFileScanner.scan(
-                text.span,
-                file: file.path,
-                settings: settings,
-                into: &records
-            )
-        } else {
-            let folder = file.path.lastIndex(of: "/").map { String(file.path[...$0]) } ?? ""
-            report = MasterFileScanner.scan(
-                text.span,
-                file: file.path,
-                settings: settings,
-                including: { path throws(IncludeError) in
-                    try PolicyLoader.octets(at: folder + path)
-                },
-                into: &records
-            )
-        }
+        var report = file.scan(
+            text.span,
+            reader: { path throws(IncludeError) in try PolicyLoader.octets(at: path) },
+            into: &records
+        )
         records.check(as: file.source.kind, origin: file.source.origin, into: &report)
         records.lint(as: file.source.kind, into: &report)
         self.records = records
